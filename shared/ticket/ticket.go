@@ -1,0 +1,98 @@
+// Package ticket holds what the parts of the platform tell each other about a
+// customer's ticket: who it belongs to, how it is named, and the payloads of
+// the jobs that act on it. It has no table: Tracker keeps the tickets.
+package ticket
+
+import (
+	"strings"
+	"time"
+
+	"supportbot/shared/messenger"
+)
+
+// Ref names a ticket. A ticket that the bot opened is named by the draft that it
+// came from, from the confirmation on, before Tracker knows of it; any other by
+// Tracker's immutable issue id.
+type Ref struct {
+	Draft string `json:"draft,omitempty"`
+	Issue string `json:"issue,omitempty"`
+}
+
+// String gives "d<draft>" or "i<issue>", short enough for a button.
+func (r Ref) String() string {
+	if r.Draft != "" {
+		return "d" + r.Draft
+	}
+	return "i" + r.Issue
+}
+
+// ParseRef reads the form that String gives; ok is false for anything else.
+func ParseRef(s string) (r Ref, ok bool) {
+	if len(s) < 2 {
+		return Ref{}, false
+	}
+	switch s[0] {
+	case 'd':
+		return Ref{Draft: s[1:]}, true
+	case 'i':
+		return Ref{Issue: s[1:]}, true
+	}
+	return Ref{}, false
+}
+
+// Unique is the value that makes the ticket one in Tracker. The chat can be read
+// back from it, also when a move to another queue has dropped the fields.
+func Unique(a messenger.Address, draft string) string {
+	return "support:" + a.String() + ":" + draft
+}
+
+// ParseUnique reads what Unique gives; ok is false for issues that are not ours.
+func ParseUnique(s string) (a messenger.Address, draft string, ok bool) {
+	parts := strings.Split(s, ":")
+	if len(parts) != 5 || parts[0] != "support" {
+		return messenger.Address{}, "", false
+	}
+	a = messenger.Address{Messenger: messenger.Name(parts[1]), Bot: parts[2], Chat: parts[3]}
+	return a, parts[4], true
+}
+
+// Customer is the person in a chat, as the ticket shows them.
+type Customer struct {
+	Address messenger.Address `json:"address"`
+	User    messenger.User    `json:"user"`
+	Locale  string            `json:"locale"` // "ru" or "en"
+}
+
+// Summary is a ticket in the customer's lists.
+type Summary struct {
+	Ref       Ref       `json:"ref"`
+	Key       string    `json:"key,omitempty"` // "" while Tracker does not know it yet
+	Title     string    `json:"title"`
+	Status    string    `json:"status"` // key
+	Phase     Phase     `json:"phase"`  // what the status means
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+	ClosedAt  time.Time `json:"closed_at"` // zero while open
+}
+
+// Open reports whether the ticket still takes messages without being asked.
+func (s Summary) Open() bool { return s.Phase == PhaseOpen }
+
+// Phase is what a status means for the conversation.
+type Phase string
+
+// The phases of a ticket.
+const (
+	PhaseOpen     Phase = "open"
+	PhaseResolved Phase = "resolved" // asks for a rating, may be reopened for a while
+	PhaseClosed   Phase = "closed"   // final: a message asks for a new ticket
+)
+
+// Entry is one line of a ticket's history as the customer may see it.
+type Entry struct {
+	At     time.Time `json:"at"`
+	Kind   string    `json:"kind"` // "created", "customer", "agent", "status"
+	Text   string    `json:"text,omitempty"`
+	Status string    `json:"status,omitempty"` // key, for "status"
+	Files  int       `json:"files,omitempty"`
+}
