@@ -45,6 +45,7 @@ type Set struct {
 	mu    sync.Mutex
 	rules []*Fault
 	next  int
+	met   map[int]chan struct{}
 }
 
 // Add adds a rule and gives its id.
@@ -55,6 +56,24 @@ func (s *Set) Add(f Fault) int {
 	f.ID = s.next
 	s.rules = append(s.rules, &f)
 	return f.ID
+}
+
+// Met gives a channel that is closed once a call has met the rule: a test waits
+// for the call that hangs, not for a time.
+func (s *Set) Met(id int) <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.signal(id)
+}
+
+func (s *Set) signal(id int) chan struct{} {
+	if s.met == nil {
+		s.met = make(map[int]chan struct{})
+	}
+	if s.met[id] == nil {
+		s.met[id] = make(chan struct{})
+	}
+	return s.met[id]
 }
 
 // Clear removes all rules.
@@ -82,6 +101,9 @@ func (s *Set) Take(method string) (Fault, bool) {
 	for i, f := range s.rules {
 		if ok, _ := path.Match(f.Method, method); !ok {
 			continue
+		}
+		if met := s.signal(f.ID); !closed(met) {
+			close(met)
 		}
 		if f.Times > 0 {
 			f.Times--
@@ -125,6 +147,15 @@ func (s *Set) Serve(w http.ResponseWriter, r *http.Request, method string, next 
 		next(w, r)
 	default:
 		next(w, r)
+	}
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }
 
