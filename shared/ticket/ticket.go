@@ -65,14 +65,17 @@ type Customer struct {
 
 // Summary is a ticket in the customer's lists.
 type Summary struct {
-	Ref       Ref       `json:"ref"`
-	Key       string    `json:"key,omitempty"` // "" while Tracker does not know it yet
-	Title     string    `json:"title"`
-	Status    string    `json:"status"` // key
-	Phase     Phase     `json:"phase"`  // what the status means
-	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
-	ClosedAt  time.Time `json:"closed_at"` // zero while open
+	Ref    Ref    `json:"ref"`
+	Key    string `json:"key,omitempty"` // "" while Tracker does not know it yet
+	Title  string `json:"title"`
+	Status string `json:"status"` // key
+	// StatusName is Tracker's own name of the status, shown where the catalogue
+	// has no text for the key.
+	StatusName string    `json:"status_name,omitempty"`
+	Phase      Phase     `json:"phase"` // what the status means
+	CreatedAt  time.Time `json:"created_at"`
+	UpdatedAt  time.Time `json:"updated_at"`
+	ClosedAt   time.Time `json:"closed_at"` // zero while open
 }
 
 // Open reports whether the ticket still takes messages without being asked.
@@ -94,5 +97,7 @@ type Entry struct {
 	Kind   string    `json:"kind"` // "created", "customer", "agent", "status"
 	Text   string    `json:"text,omitempty"`
 	Status string    `json:"status,omitempty"` // key, for "status"
-	Files  int       `json:"files,omitempty"`
+	// StatusName is Tracker's own name of the status, as in Summary.
+	StatusName string `json:"status_name,omitempty"`
+	Files      int    `json:"files,omitempty"`
 }
