@@ -1,0 +1,239 @@
+package redisdb
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"supportbot/shared/dialog"
+	"supportbot/shared/messenger"
+)
+
+// How long things are kept.
+const (
+	leaseTime  = dialog.LeaseTime
+	seenLife   = 48 * time.Hour     // messengers repeat an update for a day
+	seenSize   = 1000               // at most, per conversation
+	banBelief  = time.Hour          // after it a ban is looked up again
+	warnPause  = time.Minute        // of calm before a flooding customer is told again
+	ticketLife = 7 * 24 * time.Hour // of a list that could not be read again
+)
+
+const indexKey = "conversations:pending"
+
+// Conversations keeps the state of conversations with what they still owe.
+// Every method is one round trip.
+type Conversations struct{ client redis.UniversalClient }
+
+// NewConversations makes a store on an opened client.
+func NewConversations(client redis.UniversalClient) *Conversations {
+	return &Conversations{client: client}
+}
+
+func conversationKey(a messenger.Address) string { return "conversation:{" + a.String() + "}" }
+func seenKey(a messenger.Address) string         { return "seen:{" + a.String() + "}" }
+func ticketsKey(a messenger.Address) string      { return "tickets:{" + a.String() + "}" }
+
+func millis(d time.Duration) int64 { return d.Milliseconds() }
+
+// Load reads a conversation and counts the event against its customer's limit.
+func (c *Conversations) Load(ctx context.Context, l dialog.Lookup) (dialog.Snapshot, error) {
+	keys := []string{conversationKey(l.Address), seenKey(l.Address), ticketsKey(l.Address)}
+	reply, err := load.Run(ctx, c.client, keys,
+		l.Key, l.Burst, millis(l.Every), millis(warnPause), millis(dialog.DraftLife)).Slice()
+	if err != nil {
+		return dialog.Snapshot{}, fmt.Errorf("load conversation: %w", err)
+	}
+	return snapshot(reply, "")
+}
+
+// Commit writes w if nobody wrote since w.Version. Committed comes with the
+// pending entries, and Holds if the reply lease was free; any other verdict but
+// Seen comes with the conversation as it is now.
+func (c *Conversations) Commit(ctx context.Context, w dialog.Write) (dialog.Snapshot, error) {
+	args, err := commitArgs(w)
+	if err != nil {
+		return dialog.Snapshot{}, fmt.Errorf("commit conversation: %w", err)
+	}
+	keys := []string{conversationKey(w.Address), seenKey(w.Address), ticketsKey(w.Address), indexKey}
+	reply, err := commit.Run(ctx, c.client, keys, args...).Slice()
+	if err != nil {
+		return dialog.Snapshot{}, fmt.Errorf("commit conversation: %w", err)
+	}
+	return snapshot(reply, w.Token)
+}
+
+func commitArgs(w dialog.Write) ([]any, error) {
+	state, err := json.Marshal(w.State)
+	if err != nil {
+		return nil, err
+	}
+	var profile, entry []byte
+	ban, writer := "", ""
+	if w.Profile != nil {
+		if profile, err = json.Marshal(w.Profile); err != nil {
+			return nil, err
+		}
+		ban = "0"
+		if w.Profile.Person.Banned {
+			ban = strconv.FormatInt(millis(banBelief), 10)
+		}
+	}
+	if w.Entry != nil {
+		if entry, err = json.Marshal(w.Entry); err != nil {
+			return nil, err
+		}
+		writer = w.Entry.Writer
+	}
+	args := []any{w.Key, w.Version, state, profile, ban, entry, writer, w.Token, millis(leaseTime),
+		millis(dialog.DraftLife), w.Address.String(), millis(seenLife), seenSize}
+	if w.Tickets == nil {
+		return append(args, "", ""), nil
+	}
+	list, err := ticketArgs(w.Tickets.List)
+	if err != nil {
+		return nil, err
+	}
+	return append(append(args, w.Tickets.Generation, w.Tickets.At.UnixMilli()), list...), nil
+}
+
+// Take notes that the jobs of the entry named recorded ("" = none) are inserted
+// and takes the reply lease if it is free and anything is pending. Without the
+// lease there are no entries in the answer.
+func (c *Conversations) Take(ctx context.Context, a messenger.Address, token, recorded string) (dialog.Snapshot, error) {
+	keys := []string{conversationKey(a), ticketsKey(a), indexKey}
+	reply, err := seize.Run(ctx, c.client, keys, token, millis(leaseTime), recorded, a.String()).Slice()
+	if err != nil {
+		return dialog.Snapshot{}, fmt.Errorf("take reply lease: %w", err)
+	}
+	return snapshot(reply, token)
+}
+
+// Finish clears an entry: from now on its event is seen. Whoever holds the lease
+// gets the entries that came meanwhile and goes on holding it, or lets it go when
+// there are none.
+func (c *Conversations) Finish(ctx context.Context, d dialog.Done) (dialog.Snapshot, error) {
+	args, err := finishArgs(d)
+	if err != nil {
+		return dialog.Snapshot{}, fmt.Errorf("finish entry: %w", err)
+	}
+	keys := []string{conversationKey(d.Address), seenKey(d.Address), ticketsKey(d.Address), indexKey}
+	reply, err := finish.Run(ctx, c.client, keys, args...).Slice()
+	if err != nil {
+		return dialog.Snapshot{}, fmt.Errorf("finish entry: %w", err)
+	}
+	return snapshot(reply, d.Token)
+}
+
+func finishArgs(d dialog.Done) ([]any, error) {
+	profile := ""
+	switch {
+	case d.Forget:
+		profile = "-"
+	case d.Profile != nil:
+		raw, err := json.Marshal(d.Profile)
+		if err != nil {
+			return nil, err
+		}
+		profile = string(raw)
+	}
+	args := []any{d.Token, millis(leaseTime), d.Key, d.Address.String(), profile,
+		millis(seenLife), seenSize, millis(dialog.DraftLife)}
+	if d.Tickets == nil {
+		return append(args, "", ""), nil
+	}
+	list, err := ticketArgs(d.Tickets.List)
+	if err != nil {
+		return nil, err
+	}
+	return append(append(args, d.Tickets.Generation, d.Tickets.At.UnixMilli()), list...), nil
+}
+
+// Release gives the lease back although entries are pending; the replies of the
+// entries named were not begun.
+func (c *Conversations) Release(ctx context.Context, a messenger.Address, token string, keys []string) error {
+	args := []any{token}
+	for _, k := range keys {
+		args = append(args, k)
+	}
+	if err := release.Run(ctx, c.client, []string{conversationKey(a)}, args...).Err(); err != nil {
+		return fmt.Errorf("release reply lease: %w", err)
+	}
+	return nil
+}
+
+// Stale names conversations whose oldest entry is at least age old, the oldest
+// first.
+func (c *Conversations) Stale(ctx context.Context, age time.Duration, most int) ([]messenger.Address, error) {
+	names, err := stale.Run(ctx, c.client, []string{indexKey}, millis(age), most).StringSlice()
+	if err != nil {
+		return nil, fmt.Errorf("list stale conversations: %w", err)
+	}
+	var out []messenger.Address
+	for _, n := range names {
+		if a, err := messenger.ParseAddress(n); err == nil {
+			out = append(out, a)
+		}
+	}
+	return out, nil
+}
+
+// ForgetPerson drops the kept copy of the person: the next event reads it from
+// Postgres. To be called after a ban or its end, so that it holds at once.
+func (c *Conversations) ForgetPerson(ctx context.Context, a messenger.Address) error {
+	if err := c.client.HDel(ctx, conversationKey(a), "p", "ban").Err(); err != nil {
+		return fmt.Errorf("forget person: %w", err)
+	}
+	return nil
+}
+
+// snapshot reads {verdict, {version, state, profile}, entries, tickets, holds}.
+// A state that cannot be read (another release wrote it) counts as lost.
+func snapshot(reply []any, token string) (dialog.Snapshot, error) {
+	s := dialog.Snapshot{Verdict: dialog.Verdict(text(reply, 0))}
+	if len(reply) == 1 {
+		return s, nil
+	}
+	if len(reply) != 5 {
+		return s, fmt.Errorf("read conversation: %d values, want 5", len(reply))
+	}
+	head, _ := reply[1].([]any)
+	s.Version, _ = strconv.ParseInt(text(head, 0), 10, 64)
+	if raw := text(head, 1); raw != "" && json.Unmarshal([]byte(raw), &s.State) != nil {
+		s.State = dialog.State{}
+	}
+	if raw := text(head, 2); raw != "" {
+		if p := new(dialog.Profile); json.Unmarshal([]byte(raw), p) == nil {
+			s.Profile = p
+		}
+	}
+	list, _ := reply[2].([]any)
+	for i := 0; i+3 < len(list); i += 4 {
+		p := dialog.Pending{Recorded: text(list, i+2) != ""}
+		if err := json.Unmarshal([]byte(text(list, i+1)), &p.Entry); err != nil {
+			return s, fmt.Errorf("read entry: %w", err)
+		}
+		begun := text(list, i+3)
+		p.Begun = begun != "" && begun != token
+		s.Pending = append(s.Pending, p)
+	}
+	slices.SortFunc(s.Pending, func(a, b dialog.Pending) int { return int(a.N - b.N) })
+	fields, _ := reply[3].([]any)
+	s.Tickets = tickets(fields)
+	holds, _ := reply[4].(int64)
+	s.Holds = holds == 1
+	return s, nil
+}
+
+func text(list []any, i int) string {
+	if i >= len(list) {
+		return ""
+	}
+	s, _ := list[i].(string)
+	return s
+}
