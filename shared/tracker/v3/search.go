@@ -1,0 +1,89 @@
+package v3
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"supportbot/shared/tracker"
+)
+
+// SearchLimit is how many rows a search pages to; beyond it only UpdatedSince's
+// scroll goes.
+const SearchLimit = 10_000
+
+// Search gives a page (from 1) of the issues in the queues whose fields have the
+// given values, newest first, and how many there are in all. No queues: the
+// default one. It lags a second or two, and does not find an issue that was moved
+// to another queue, since it has lost its fields.
+//
+// How Tracker compares texts in a query is not documented; issues whose fields
+// are not exactly the given ones are left out of the page.
+func (c *Client) Search(ctx context.Context, queues []string, fields map[tracker.Field]string, page, perPage int) ([]tracker.Issue, int, error) {
+	const call = "search issues"
+	if page < 1 || perPage < 1 || len(fields) == 0 {
+		return nil, 0, refuse(call, "a page, its size and fields are needed")
+	}
+	if (page-1)*perPage >= SearchLimit {
+		return nil, 0, refuse(call, "only the first %d issues can be paged to", SearchLimit)
+	}
+	var wires []*issueWire
+	header, err := c.do(ctx, request{
+		call: call, method: http.MethodPost, path: []string{"v3", "issues", "_search"},
+		query: url.Values{"page": {strconv.Itoa(page)}, "perPage": {strconv.Itoa(perPage)}},
+		body:  map[string]any{"query": fieldQuery(c.queues(queues), fields)},
+	}, &wires)
+	if err != nil {
+		return nil, 0, err
+	}
+	issues := make([]tracker.Issue, 0, len(wires))
+	for _, w := range wires {
+		if w == nil || w.validate() != nil || !matches(w.local, fields) {
+			continue
+		}
+		issues = append(issues, w.issue())
+	}
+	total, err := strconv.Atoi(header.Get("X-Total-Count"))
+	if err != nil {
+		total = len(issues)
+	}
+	return issues, total, nil
+}
+
+func (c *Client) queues(queues []string) []string {
+	if len(queues) == 0 {
+		return []string{c.cfg.Queue}
+	}
+	return queues
+}
+
+func matches(have, want map[tracker.Field]string) bool {
+	for f, v := range want {
+		if have[f] != v {
+			return false
+		}
+	}
+	return true
+}
+
+// fieldQuery writes a query; a local field is named QUEUE.key.
+func fieldQuery(queues []string, fields map[tracker.Field]string) string {
+	groups := make([]string, 0, len(queues))
+	for _, q := range queues {
+		terms := []string{"Queue: " + quote(q)}
+		for _, f := range slices.Sorted(maps.Keys(fields)) {
+			terms = append(terms, q+"."+string(f)+": "+quote(fields[f]))
+		}
+		groups = append(groups, "("+strings.Join(terms, " AND ")+")")
+	}
+	return strings.Join(groups, " OR ") + ` "Sort by": Created DESC`
+}
+
+// quote makes a text of the query language.
+func quote(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+}
