@@ -50,13 +50,13 @@ func (t *turn) message() {
 	if t.ev.Command != "" && len(t.ev.Attachments) == 0 && t.command(late) {
 		return
 	}
-	if len(t.ev.Unsupported) > 0 {
+	if len(t.ev.Unsupported) > 0 && !t.v.Again {
 		t.note("unsupported", "what", t.unsupported())
 	}
 	if t.ev.Content.Empty() {
 		return
 	}
-	if t.tooLarge() {
+	if t.tooLarge() && !t.v.Again {
 		t.note("file.too_large", "limit", strconv.FormatInt(t.v.Download>>20, 10))
 	}
 	t.content(t.part(late))
