@@ -48,7 +48,7 @@ func (s *Server) open(e *edit, unique string, values map[string]any) {
 	s.numberIssue(i)
 	s.byKey[strings.ToUpper(i.id)] = i
 	s.issues = append(s.issues, i)
-	i.fields["createdAt"], i.fields["createdBy"] = e.at, e.by.ID
+	i.fields["queue"], i.fields["createdAt"], i.fields["createdBy"] = i.queue.Key, e.at, e.by.ID
 	if unique != "" {
 		s.unique[unique] = i
 		i.fields["unique"] = unique

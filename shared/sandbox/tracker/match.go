@@ -42,18 +42,23 @@ func (s *Server) reader(name string) (reader, error) {
 	return nil, fmt.Errorf("unknown field %q", name)
 }
 
-// compare makes the predicate `field sign want`.
-func (s *Server) compare(read reader, sign, want string, me *user) (predicate, error) {
-	switch strings.ToLower(want) {
+// call makes the predicate of a function of the query language.
+func (s *Server) call(read reader, sign, function string, me *user) (predicate, error) {
+	switch strings.ToLower(function) {
 	case "empty()", "notempty()":
-		empty := strings.EqualFold(want, "empty()")
+		empty := strings.EqualFold(function, "empty()")
 		return func(i *issue, st state) bool {
 			_, v := read(i, st)
 			return (v == nil) == empty
 		}, nil
 	case "me()":
-		want = me.ID
+		return s.compare(read, sign, me.ID), nil
 	}
+	return nil, fmt.Errorf("unknown function %s", function)
+}
+
+// compare makes the predicate `field sign want`.
+func (s *Server) compare(read reader, sign, want string) predicate {
 	at, isTime := queryTime(want)
 	return func(i *issue, st state) bool {
 		f, v := read(i, st)
@@ -78,7 +83,7 @@ func (s *Server) compare(read reader, sign, want string, me *user) (predicate, e
 			return ordered(sign, strings.Compare(v, want))
 		}
 		return false
-	}, nil
+	}
 }
 
 func ordered(sign string, c int) bool {

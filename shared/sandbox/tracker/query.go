@@ -216,7 +216,7 @@ func (q *query) value(read reader) (predicate, error) {
 		if !q.accept(")") {
 			return nil, fmt.Errorf("functions take no arguments")
 		}
-		want += "()"
+		return q.s.call(read, sign, want+"()", q.me)
 	}
-	return q.s.compare(read, sign, want, q.me)
+	return q.s.compare(read, sign, want), nil
 }

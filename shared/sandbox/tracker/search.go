@@ -101,8 +101,7 @@ func (s *Server) filter(c *call, fields map[string]json.RawMessage) (predicate, 
 		if json.Unmarshal(raw, &span) == nil && span.From+span.To != "" {
 			for sign, at := range map[string]string{">=": span.From, "<=": span.To} {
 				if at != "" {
-					p, _ := s.compare(read, sign, at, c.user)
-					all = append(all, p)
+					all = append(all, s.compare(read, sign, at))
 				}
 			}
 			continue
@@ -113,7 +112,15 @@ func (s *Server) filter(c *call, fields map[string]json.RawMessage) (predicate, 
 		}
 		var any []predicate
 		for _, v := range values {
-			p, _ := s.compare(read, "=", referenceOf(v), c.user)
+			want := referenceOf(v)
+			if !strings.HasSuffix(want, "()") {
+				any = append(any, s.compare(read, "=", want))
+				continue
+			}
+			p, err := s.call(read, "=", want, c.user)
+			if err != nil {
+				return nil, err
+			}
 			any = append(any, p)
 		}
 		all = append(all, func(i *issue, st state) bool {
