@@ -187,7 +187,7 @@ func (t *turn) reopen(ref ticket.Ref, key string, parts []Part) {
 // takeAsk ends the question and gives what waited.
 func (t *turn) takeAsk() []Part {
 	a := t.s.Ask
-	t.s.end(a.ID, Sent, t.v.Now)
+	t.s.end(a.ID, Answered, t.v.Now)
 	t.s.Ask = nil
 	return a.Parts
 }

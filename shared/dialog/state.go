@@ -105,8 +105,9 @@ type How string
 
 // The endings.
 const (
-	Sent      How = "sent"
-	Cancelled How = "cancelled"
+	Sent      How = "sent"      // a form became a ticket
+	Cancelled How = "cancelled" // a form was given up
+	Answered  How = "answered"  // a question got its answer
 )
 
 // Place says where an album or a message went. The zero Ref is an album whose
