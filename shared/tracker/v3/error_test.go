@@ -232,8 +232,9 @@ func TestFaults_OfAComment(t *testing.T) {
 			if want.kind != "" {
 				wantKind(t, err, want.kind)
 			}
-			if got := len(w.server.Tickets()[0].Comments); got != want.made {
-				t.Errorf("got %d comments, want %d", got, want.made)
+			made := func(list []sandbox.Ticket) bool { return len(list[0].Comments) == want.made }
+			if err := w.server.Wait(short(t, time.Minute), made); err != nil {
+				t.Errorf("got not %d comments", want.made)
 			}
 			if _, err := w.AddComment(context.Background(), "SUP-1", tracker.NewComment{Text: "x"}); err != nil {
 				t.Errorf("the next call: %v", err)
