@@ -1,0 +1,101 @@
+package backend
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+)
+
+var (
+	errPortTaken = errors.New("port is taken")
+	errTooEarly  = errors.New("another server still holds the folder")
+)
+
+// process is a running child. Its output goes to a file, so that nothing has to
+// copy it and it can be read after a crash.
+type process struct {
+	cmd     *exec.Cmd
+	logFile string
+	done    chan struct{} // closed when it has ended
+	err     error         // how it ended; valid after done
+}
+
+// launch starts a child in dir as the given account. The kernel sends it the
+// signal last when this process dies, however it dies (Linux; elsewhere the child
+// has to be stopped).
+func launch(dir string, as account, last syscall.Signal, path string, args ...string) (*process, error) {
+	cmd := exec.Command(path, args...)
+	cmd.Dir = dir // the caller's folder may be closed to the account
+	cmd.Env = append(os.Environ(), "LC_ALL=C", "HOME="+dir)
+	cmd.SysProcAttr = attributes(as, last)
+	logFile := filepath.Join(dir, "server.log")
+	out, err := os.OpenFile(logFile, os.O_CREATE|os.O_WRONLY|os.O_TRUNC|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("open log: %w", err)
+	}
+	defer out.Close()
+	cmd.Stdout, cmd.Stderr = out, out
+
+	p := &process{cmd: cmd, logFile: logFile, done: make(chan struct{})}
+	started := make(chan error, 1)
+	go p.run(started)
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("start %s: %w", path, err)
+	}
+	return p, nil
+}
+
+// run keeps its thread for as long as the child lives: the signal at the parent's
+// death is in truth one at the death of the thread that started the child.
+func (p *process) run(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := p.cmd.Start()
+	started <- err
+	if err != nil {
+		return
+	}
+	p.err = p.cmd.Wait()
+	close(p.done)
+}
+
+func (p *process) alive() bool {
+	select {
+	case <-p.done:
+		return false
+	default:
+		return true
+	}
+}
+
+func (p *process) signal(sig syscall.Signal) {
+	if p.alive() {
+		_ = p.cmd.Process.Signal(sig) // an error means that it has just ended
+	}
+}
+
+// explain says why a child ended that should have gone on, from its own words.
+func (p *process) explain() error {
+	out, _ := os.ReadFile(p.logFile)
+	text := string(bytes.TrimSpace(out))
+	if len(text) > 2000 {
+		text = "..." + text[len(text)-2000:]
+	}
+	reason := error(nil)
+	switch {
+	case strings.Contains(text, "in use") && strings.Contains(strings.ToLower(text), "address"):
+		reason = errPortTaken
+	case strings.Contains(text, `lock file "postmaster.pid" already exists`),
+		strings.Contains(text, "shared memory block"):
+		reason = errTooEarly
+	default:
+		reason = errors.New("it ended at once")
+	}
+	return fmt.Errorf("%w (%v): %s", reason, p.err, text)
+}

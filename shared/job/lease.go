@@ -1,0 +1,95 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"supportbot/shared/obs"
+)
+
+// The lease of a lane.
+const (
+	Lease      = 60 * time.Second
+	RenewEvery = 20 * time.Second
+	// leaseMargin is how much of the lease an external call must find left.
+	leaseMargin = 5 * time.Second
+)
+
+// Clock reads the process's two clocks. A frozen instance stops the monotonic
+// one, an adjusted machine moves the wall clock: a lease counts as over when
+// either says so.
+type Clock struct {
+	Mono func() time.Duration
+	Wall func() time.Time
+}
+
+// SystemClock is the clock of the machine.
+func SystemClock() Clock {
+	start := time.Now()
+	return Clock{
+		Mono: func() time.Duration { return time.Since(start) },
+		Wall: func() time.Time { return time.Now().Round(0) },
+	}
+}
+
+// instant is one moment on both clocks.
+type instant struct {
+	mono time.Duration
+	wall time.Time
+}
+
+func (c Clock) now() instant { return instant{c.Mono(), c.Wall()} }
+
+// lease is the right to work on a lane, as its holder sees it.
+type lease struct {
+	clock Clock
+	lane  string
+	token string
+
+	mu    sync.Mutex
+	asked instant // before the last successful claim or renewal was asked for
+}
+
+// valid reports whether enough of the lease is left to start an external call.
+func (l *lease) valid() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.clock.now()
+	left := Lease - leaseMargin
+	return now.mono-l.asked.mono < left && now.wall.Sub(l.asked.wall) < left
+}
+
+func (l *lease) extended(asked instant) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asked = asked
+}
+
+// keep renews the lease until ctx ends. When a renewal fails, lost is called: the
+// work must not go on. A store that cannot be reached is asked again as long as
+// the lease is good.
+func (l *lease) keep(ctx context.Context, every <-chan time.Time, renew func(context.Context, string, string) error, log *slog.Logger, lost func(error)) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-every:
+		}
+		asked := l.clock.now()
+		err := renew(ctx, l.lane, l.token)
+		switch {
+		case err == nil:
+			l.extended(asked)
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, ErrLost), !l.valid():
+			lost(err)
+			return
+		default:
+			log.WarnContext(ctx, "lease renewal failed", slog.String(obs.Lane, l.lane), slog.Any(obs.Error, err))
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"supportbot/shared/job"
+)
+
+// Claims, renewals, releases and marks of publication need not reach the disk
+// before the answer: what is lost with a crashed server is only the right to
+// work, and the next durable write (a stage before each effect, the finish) finds
+// the token gone. Inserts, stages and finishes are durable.
+const notDurable = `SELECT set_config('synchronous_commit', 'off', true)`
+
+// takeLane takes the lane of job $1 when its lease is free or over.
+const takeLane = `
+INSERT INTO lanes AS l (name, lease_token, lease_until)
+SELECT j.lane, $2, clock_timestamp() + make_interval(secs => $3) FROM jobs j WHERE j.id = $1 AND j.open AND j.queue = $4
+ON CONFLICT (name) DO UPDATE
+SET lease_token = excluded.lease_token, lease_until = clock_timestamp() + make_interval(secs => $3), used_at = clock_timestamp()
+WHERE l.lease_until IS NULL OR l.lease_until <= clock_timestamp()
+RETURNING l.name`
+
+// rescueLane: whatever still runs in a lane that was just taken by token $2 has
+// lost its lease.
+const rescueLane = `
+UPDATE jobs SET
+	state = CASE WHEN cancel_requested_at IS NOT NULL THEN 'cancelled'
+		WHEN losses + 1 >= $3 THEN 'needs_review' ELSE 'queued' END,
+	losses = losses + 1, lease_token = NULL, last_error = 'lease lost',
+	finished_at = CASE WHEN cancel_requested_at IS NOT NULL OR losses + 1 >= $3 THEN clock_timestamp() END
+WHERE lane = (SELECT lane FROM jobs WHERE id = $1) AND open AND held_at IS NULL AND state = 'running' AND lease_token <> $2
+	AND EXISTS (SELECT FROM lanes l WHERE l.name = jobs.lane AND l.lease_token = $2)
+RETURNING id, state`
+
+const jobColumns = `id, queue, kind, payload_version, key, lane, strict, priority, sequence, state, stage, stage_data,
+	attempts, losses, payload, result, correlation_id, created_at`
+
+// headOf is the lane's head: in a strict lane the first by order whatever its
+// time, in a loose one (and for replayed jobs) the first that is due.
+const headOf = `
+	SELECT h.id FROM jobs h
+	WHERE h.lane = %s AND h.open AND h.held_at IS NULL AND (h.strict AND NOT h.replayed OR h.run_at <= clock_timestamp())
+	ORDER BY h.priority DESC, h.sequence, h.id LIMIT 1`
+
+// startHead starts the head of the lane of job $1 if it is due, for the lane's
+// holder $2. It is a statement of its own: it sees what was committed before the
+// lane was taken.
+var startHead = fmt.Sprintf(`
+UPDATE jobs SET state = 'running', lease_token = $2, started_at = coalesce(started_at, clock_timestamp())
+WHERE id = (`+headOf+` FOR UPDATE)
+	AND state IN ('accepted', 'queued') AND run_at <= clock_timestamp()
+	AND EXISTS (SELECT FROM lanes l WHERE l.name = jobs.lane AND l.lease_token = $2)
+RETURNING `+jobColumns, `(SELECT lane FROM jobs WHERE id = $1)`)
+
+// releaseIdle gives the lane of job $1 back unless its holder $2 runs something.
+const releaseIdle = `
+UPDATE lanes SET lease_token = NULL, lease_until = NULL, used_at = clock_timestamp()
+WHERE name = (SELECT lane FROM jobs WHERE id = $1) AND lease_token = $2
+	AND NOT EXISTS (SELECT FROM jobs j WHERE j.lane = lanes.name AND j.open AND j.held_at IS NULL AND j.lease_token = $2)`
+
+// Claim implements job.Store: one round trip, one transaction.
+func (db *DB) Claim(ctx context.Context, queue string, id int64, token string) (job.Claim, error) {
+	b := &pgx.Batch{}
+	b.Queue(notDurable)
+	b.Queue(takeLane, id, token, job.Lease.Seconds(), queue)
+	b.Queue(rescueLane, id, token, job.MaxLosses)
+	b.Queue(startHead, id, token)
+	b.Queue(releaseIdle, id, token)
+	res := db.pool.SendBatch(ctx, b)
+	claim, err := readClaim(res)
+	if cerr := res.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return job.Claim{}, fmt.Errorf("claim lane: %w", err)
+	}
+	return claim, nil
+}
+
+func readClaim(res pgx.BatchResults) (c job.Claim, err error) {
+	if _, err := res.Exec(); err != nil {
+		return c, err
+	}
+	err = res.QueryRow().Scan(&c.Lane)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return job.Claim{}, nil
+	}
+	if err != nil {
+		return c, err
+	}
+	if c.Review, err = readRescued(res); err != nil {
+		return c, err
+	}
+	c.Job, err = scanJob(res.QueryRow())
+	return c, err
+}
+
+// readRescued gives the ids that rescueLane sent to review.
+func readRescued(res pgx.BatchResults) ([]int64, error) {
+	rows, err := res.Query()
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var review []int64
+	for rows.Next() {
+		var (
+			id    int64
+			state job.State
+		)
+		if err := rows.Scan(&id, &state); err != nil {
+			return nil, err
+		}
+		if state == job.NeedsReview {
+			review = append(review, id)
+		}
+	}
+	return review, rows.Err()
+}
+
+// scanJob reads jobColumns; no row gives nil.
+func scanJob(row pgx.Row) (*job.Job, error) {
+	var (
+		j      job.Job
+		strict bool
+	)
+	err := row.Scan(&j.ID, &j.Queue, &j.Kind, &j.Version, &j.Key, &j.Lane.Name, &strict, &j.Priority, &j.Sequence, &j.State,
+		&j.Stage, &j.StageData, &j.Attempts, &j.Losses, &j.Payload, &j.Result, &j.CorrelationID, &j.CreatedAt)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	j.Lane.Loose = !strict
+	return &j, nil
+}
+
+// Renew implements job.Store.
+func (db *DB) Renew(ctx context.Context, lane, token string) error {
+	tag, err := db.pool.Exec(ctx, `
+		UPDATE lanes SET lease_until = clock_timestamp() + make_interval(secs => $3)
+		WHERE name = $1 AND lease_token = $2`, lane, token, job.Lease.Seconds())
+	if err != nil {
+		return fmt.Errorf("renew lease: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return job.ErrLost
+	}
+	return nil
+}
+
+// Stage implements job.Store.
+func (db *DB) Stage(ctx context.Context, id int64, token, stage string, data json.RawMessage) (cancel bool, err error) {
+	err = db.pool.QueryRow(ctx, `
+		UPDATE jobs SET stage = $3, stage_data = $4,
+			losses = CASE WHEN stage = $3 THEN losses ELSE 0 END
+		WHERE id = $1 AND lease_token = $2 AND state = 'running'
+		RETURNING cancel_requested_at IS NOT NULL`, id, token, stage, jsonArg(data)).Scan(&cancel)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, job.ErrLost
+	}
+	if err != nil {
+		return false, fmt.Errorf("write stage: %w", err)
+	}
+	return cancel, nil
+}
+
+func jsonArg(raw json.RawMessage) any {
+	if len(raw) == 0 {
+		return nil
+	}
+	return cleanJSON(raw)
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -1,0 +1,164 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"supportbot/shared/job"
+)
+
+// endState is the state in which verdict $3 leaves a job: it never reads anything
+// but the row itself, so that it holds for the row's newest version. A job whose
+// cancellation was asked for and that has not completed is cancelled.
+const endState = `CASE
+		WHEN $3 = 'completed' THEN 'completed'
+		WHEN $3 = 'cancelled' OR cancel_requested_at IS NOT NULL THEN 'cancelled'
+		WHEN $3 = 'review' OR $3 = 'failed' AND attempts + 1 >= $4 OR $3 = 'stopped' AND losses + 1 >= $5 THEN 'needs_review'
+		ELSE 'queued' END`
+
+// finishJob ends the run of job $1 by token $2. Completion lets the jobs go that
+// wait for this one, cancellation gives them to a person.
+const finishJob = `
+WITH done AS (
+	UPDATE jobs SET
+		state = ` + endState + `,
+		attempts = attempts + ($3 = 'failed')::int,
+		losses = losses + ($3 = 'stopped')::int,
+		run_at = CASE WHEN ` + endState + ` = 'queued' THEN clock_timestamp() + make_interval(secs => $6) ELSE run_at END,
+		last_error = nullif($7, ''),
+		result = coalesce($8::jsonb, result),
+		lease_token = NULL,
+		finished_at = CASE WHEN ` + endState + ` <> 'queued' THEN clock_timestamp() END
+	WHERE id = $1 AND lease_token = $2 AND state = 'running'
+	RETURNING state, key
+), told AS (
+	UPDATE jobs SET held_at = NULL, held_for = NULL,
+		state = CASE WHEN done.state = 'completed' THEN jobs.state ELSE 'needs_review' END,
+		run_at = clock_timestamp(),
+		finished_at = CASE WHEN done.state <> 'completed' THEN clock_timestamp() END,
+		last_error = CASE WHEN done.state <> 'completed' THEN 'the job that it waited for was cancelled' END
+	FROM done WHERE jobs.held_for = done.key AND jobs.open AND done.state IN ('completed', 'cancelled')
+)
+SELECT state FROM done`
+
+// keepLane extends the lease of the lane's holder before it starts the next job.
+const keepLane = `
+UPDATE lanes SET lease_until = clock_timestamp() + make_interval(secs => $3), used_at = clock_timestamp()
+WHERE name = (SELECT lane FROM jobs WHERE id = $1) AND lease_token = $2`
+
+// querier is a pool or a transaction.
+type querier interface {
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
+// Finish implements job.Store: one round trip unless jobs follow.
+func (db *DB) Finish(ctx context.Context, f job.Finish) (done job.Finished, err error) {
+	switch {
+	case f.Verdict == job.VerdictHeld:
+		err = db.inTx(ctx, func(tx pgx.Tx) error {
+			done, err = hold(ctx, tx, f)
+			return err
+		})
+	case f.Verdict == job.VerdictCompleted && len(f.Insert) > 0:
+		err = db.inTx(ctx, func(tx pgx.Tx) error {
+			if done, err = endRun(ctx, tx, f); err != nil {
+				return err
+			}
+			done.Inserted, err = insertJobs(ctx, tx, f.Insert)
+			return err
+		})
+	default:
+		done, err = endRun(ctx, db.pool, f)
+	}
+	if err != nil {
+		return job.Finished{}, fmt.Errorf("finish job: %w", err)
+	}
+	return done, nil
+}
+
+// endRun writes the verdict, then starts the lane's next due job or gives the
+// lane back. When the token is no longer good every statement does nothing.
+func endRun(ctx context.Context, q querier, f job.Finish) (done job.Finished, err error) {
+	b := &pgx.Batch{}
+	b.Queue(finishJob, f.Job.ID, f.Token, string(f.Verdict), job.Attempts, job.MaxLosses,
+		f.Delay.Seconds(), clean(f.Error), jsonArg(f.Result))
+	if f.Next {
+		b.Queue(keepLane, f.Job.ID, f.Token, job.Lease.Seconds())
+		b.Queue(startHead, f.Job.ID, f.Token)
+	}
+	b.Queue(releaseIdle, f.Job.ID, f.Token)
+	res := q.SendBatch(ctx, b)
+	if err = res.QueryRow().Scan(&done.State); errors.Is(err, pgx.ErrNoRows) {
+		err = job.ErrLost
+	}
+	if err == nil && f.Next {
+		if _, err = res.Exec(); err == nil {
+			done.Next, err = scanJob(res.QueryRow())
+		}
+	}
+	if cerr := res.Close(); err == nil {
+		err = cerr
+	}
+	return done, err
+}
+
+// hold makes a running job wait for another, whose row it locks meanwhile: the
+// other cannot end unseen.
+func hold(ctx context.Context, tx pgx.Tx, f job.Finish) (job.Finished, error) {
+	var target job.State
+	err := tx.QueryRow(ctx, `SELECT state FROM jobs WHERE key = $1 FOR SHARE`, f.HeldFor).Scan(&target)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return job.Finished{}, fmt.Errorf("find awaited job: %w", err)
+	}
+	f.Verdict = job.VerdictParked
+	if err != nil || target == job.Cancelled {
+		f.Verdict, f.Error = job.VerdictReview, "the job that it waits for was cancelled or is unknown"
+	}
+	if f.Verdict == job.VerdictParked && target != job.Completed {
+		tag, err := tx.Exec(ctx, `UPDATE jobs SET held_at = clock_timestamp(), held_for = $3 WHERE id = $1 AND lease_token = $2`,
+			f.Job.ID, f.Token, f.HeldFor)
+		if err != nil {
+			return job.Finished{}, fmt.Errorf("hold job: %w", err)
+		}
+		if tag.RowsAffected() == 0 {
+			return job.Finished{}, job.ErrLost
+		}
+	}
+	return endRun(ctx, tx, f)
+}
+
+// Head implements job.Store. It is called after the lane was released, in a
+// transaction of its own. When no job is the head yet (a loose lane, replayed
+// jobs), it is the one that will be due first.
+func (db *DB) Head(ctx context.Context, lane string) (head job.Inserted, ok bool, err error) {
+	err = scanInserted(db.pool.QueryRow(ctx, fmt.Sprintf(`
+		SELECT h.id, h.queue, h.lane, h.state, extract(epoch FROM h.run_at - clock_timestamp())::float8
+		FROM ((`+headOf+`) UNION ALL
+			(SELECT w.id FROM jobs w WHERE w.lane = $1 AND w.open AND w.held_at IS NULL ORDER BY w.run_at, w.id LIMIT 1)
+			LIMIT 1) first
+		JOIN jobs h USING (id)
+		WHERE NOT EXISTS (SELECT FROM lanes l WHERE l.name = $1 AND l.lease_until > clock_timestamp())`, "$1"), lane), &head)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return head, false, nil
+	}
+	if err != nil {
+		return head, false, fmt.Errorf("find head: %w", err)
+	}
+	return head, true, nil
+}
+
+// Published implements job.Store.
+func (db *DB) Published(ctx context.Context, ids []int64) error {
+	b := &pgx.Batch{}
+	b.Queue(notDurable)
+	b.Queue(`UPDATE jobs SET published_at = clock_timestamp(),
+			state = CASE WHEN state = 'accepted' THEN 'queued' ELSE state END
+		WHERE id = any($1) AND open`, ids)
+	if err := db.pool.SendBatch(ctx, b).Close(); err != nil {
+		return fmt.Errorf("record publication: %w", err)
+	}
+	return nil
+}

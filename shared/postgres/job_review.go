@@ -1,0 +1,95 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"supportbot/shared/job"
+)
+
+// lockLane locks the row of job $1's lane, so that no worker can claim, and none
+// can end a claim's transaction, while a person changes a job of the lane.
+const lockLane = `
+INSERT INTO lanes (name) SELECT lane FROM jobs WHERE id = $1
+ON CONFLICT (name) DO UPDATE SET used_at = clock_timestamp()`
+
+// change runs one statement on a job with its lane locked. No row changed gives
+// job.ErrNotFound.
+func (db *DB) change(ctx context.Context, what string, id int64, sql string, args ...any) (out job.Inserted, err error) {
+	err = db.inTx(ctx, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, lockLane, id); err != nil {
+			return fmt.Errorf("lock lane: %w", err)
+		}
+		err := scanInserted(tx.QueryRow(ctx, sql+`
+			RETURNING id, queue, lane, state, extract(epoch FROM run_at - clock_timestamp())::float8`,
+			append([]any{id}, args...)...), &out)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return job.ErrNotFound
+		}
+		if err != nil || out.State != job.Cancelled {
+			return err
+		}
+		_, err = tx.Exec(ctx, orphan, id)
+		return err
+	})
+	if err != nil {
+		return job.Inserted{}, fmt.Errorf("%s job %d: %w", what, id, err)
+	}
+	return out, nil
+}
+
+// orphan gives the jobs that wait for the cancelled job $1 to a person.
+const orphan = `
+UPDATE jobs SET held_at = NULL, held_for = NULL, state = 'needs_review', finished_at = clock_timestamp(),
+	last_error = 'the job that it waited for was cancelled'
+WHERE held_for = (SELECT key FROM jobs WHERE id = $1) AND open`
+
+// Cancel ends a job that is not running at once, held and review too; a running
+// one ends at its next checkpoint. What has ended stays as it is
+// (job.ErrNotFound).
+func (db *DB) Cancel(ctx context.Context, id int64) (job.State, error) {
+	out, err := db.change(ctx, "cancel", id, `
+		UPDATE jobs SET cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp()),
+			state = CASE WHEN state = 'running' THEN state ELSE 'cancelled' END,
+			held_at = CASE WHEN state = 'running' THEN held_at END,
+			held_for = CASE WHEN state = 'running' THEN held_for END,
+			finished_at = CASE WHEN state = 'running' THEN NULL ELSE clock_timestamp() END
+		WHERE id = $1 AND state NOT IN ('completed', 'cancelled')`)
+	return out.State, err
+}
+
+// Pause takes a job that is not running out of its lane until Resume.
+func (db *DB) Pause(ctx context.Context, id int64) error {
+	_, err := db.change(ctx, "pause", id, `
+		UPDATE jobs SET held_at = coalesce(held_at, clock_timestamp())
+		WHERE id = $1 AND state IN ('accepted', 'queued')`)
+	return err
+}
+
+// Resume puts a paused job back into its lane and says where to send a hint.
+func (db *DB) Resume(ctx context.Context, id int64) (job.Inserted, error) {
+	return db.change(ctx, "resume", id, `
+		UPDATE jobs SET held_at = NULL
+		WHERE id = $1 AND held_at IS NOT NULL AND held_for IS NULL AND open`)
+}
+
+// Replay gives a job in review new attempts, and one more send where the outcome
+// of the last is unknown. It counts in its lane only while it is due.
+func (db *DB) Replay(ctx context.Context, id int64) (job.Inserted, error) {
+	return db.change(ctx, "replay", id, `
+		UPDATE jobs SET state = 'accepted', attempts = 0, losses = 0, replayed = true, run_at = clock_timestamp(),
+			published_at = NULL, finished_at = NULL, told_at = NULL, cancel_requested_at = NULL
+		WHERE id = $1 AND state = 'needs_review'`)
+}
+
+// Find gives a job by its key; nil when there is none.
+func (db *DB) Find(ctx context.Context, key string) (*job.Job, error) {
+	j, err := scanJob(db.pool.QueryRow(ctx, `SELECT `+jobColumns+` FROM jobs WHERE key = $1`, key))
+	if err != nil {
+		return nil, fmt.Errorf("find job: %w", err)
+	}
+	return j, nil
+}

@@ -1,0 +1,82 @@
+// Package postgres keeps people, jobs and ticket cursors in Postgres.
+//
+// In the cloud the database sits behind a transaction pooler: no session state,
+// no session locks, no prepared statements (QueryExecModeExec). A batch of
+// statements is one round trip and one transaction. Times are the database's.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"supportbot/shared/env"
+)
+
+// Config says where the database is. An instance of a function is frozen between
+// calls, so pools are small and idle connections short-lived.
+type Config struct {
+	URL      env.Secret
+	MaxConns int
+}
+
+// ConfigFrom reads DATABASE_URL and DATABASE_MAX_CONNS (default 4).
+func ConfigFrom(r *env.Reader) Config {
+	return Config{URL: r.RequiredSecret("DATABASE_URL"), MaxConns: r.Int("DATABASE_MAX_CONNS", 4)}
+}
+
+// DB is a pool of connections; its methods are the stores of the use cases.
+type DB struct {
+	pool *pgxpool.Pool
+}
+
+// Open prepares a pool. It connects on first use.
+func Open(cfg Config) (*DB, error) {
+	pc, err := pgxpool.ParseConfig(cfg.URL.Reveal())
+	if err != nil {
+		return nil, errors.New("DATABASE_URL cannot be read") // the cause repeats the password
+	}
+	pc.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	pc.ConnConfig.ConnectTimeout = 5 * time.Second
+	pc.MaxConns = int32(max(cfg.MaxConns, 1))
+	pc.MinConns = 0
+	pc.MaxConnIdleTime = time.Minute
+	pc.HealthCheckPeriod = time.Hour // idle connections are checked when they are taken
+	pool, err := pgxpool.NewWithConfig(context.Background(), pc)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	return &DB{pool: pool}, nil
+}
+
+// Close closes the pool.
+func (db *DB) Close() { db.pool.Close() }
+
+// Ping checks that the database answers.
+func (db *DB) Ping(ctx context.Context) error {
+	if err := db.pool.Ping(ctx); err != nil {
+		return fmt.Errorf("ping database: %w", err)
+	}
+	return nil
+}
+
+// inTx runs f in one transaction; it is repeated when the database says that it
+// lost against another (deadlock, serialization).
+func (db *DB) inTx(ctx context.Context, f func(pgx.Tx) error) error {
+	for try := 0; ; try++ {
+		err := pgx.BeginFunc(ctx, db.pool, f)
+		if err == nil || try == 3 || !conflict(err) {
+			return err
+		}
+	}
+}
+
+func conflict(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
+}
