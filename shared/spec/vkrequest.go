@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -8,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"encoding/json"
 )
 
 // vkVersion is the version that the schema describes.
@@ -55,6 +54,8 @@ func (s *VKSpec) Request(method string, params url.Values) error {
 	known := map[string]bool{"access_token": true, "v": true, "lang": true, "test_mode": true, "code": method == "execute"}
 	for _, p := range m.Parameters {
 		known[p.Name] = true
+		// The settings of events know presses of buttons, the schema forgot them.
+		known["message_event"] = known["message_event"] || p.Name == "message_new"
 		if !params.Has(p.Name) {
 			if p.Required {
 				problems = append(problems, fmt.Errorf("%s is missing", p.Name))

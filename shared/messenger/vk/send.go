@@ -1,0 +1,154 @@
+package vk
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/SevereCloud/vksdk/v2/api"
+
+	"supportbot/shared/messenger"
+	"supportbot/shared/obs"
+)
+
+// snackbarMost is the length of the text that answers a press.
+const snackbarMost = 90
+
+// Send implements messenger.Sender. Only the last call is visible to the
+// customer, so whatever fails before it is never Uncertain.
+func (b *Bot) Send(ctx context.Context, o messenger.Outgoing) (messenger.Receipt, error) {
+	params, err := parameters(o)
+	if err != nil {
+		return messenger.Receipt{}, err
+	}
+	if o.File != nil {
+		attachment, err := b.upload(ctx, o.Chat, *o.File)
+		if err != nil {
+			return messenger.Receipt{}, err
+		}
+		params["attachment"] = attachment
+	}
+	// The list form of the call is the one that answers the number of the
+	// message in the conversation, which edits need.
+	params["peer_ids"] = o.Chat
+	params["random_id"] = randomID(o.Chat, o.Key)
+	receipt, err := b.post(ctx, params)
+	if _, has := params["keyboard"]; has && keyboardRefused(err) {
+		b.log.WarnContext(ctx, "VK refuses the keyboard, sent without", obs.Messenger, messenger.VK, obs.Chat, o.Chat, obs.Error, err)
+		delete(params, "keyboard")
+		return b.post(ctx, params)
+	}
+	return receipt, err
+}
+
+// Edit implements messenger.Sender.
+func (b *Bot) Edit(ctx context.Context, messageID string, o messenger.Outgoing) error {
+	params, err := parameters(o)
+	if err != nil {
+		return err
+	}
+	number, err := strconv.ParseInt(messageID, 10, 64)
+	if err != nil || number <= 0 {
+		return invalid(errors.New("edit message: its id is not a number"))
+	}
+	params["peer_id"], params["cmid"] = o.Chat, number
+	var done json.RawMessage
+	err = b.call(ctx, "messages.edit", params, &done)
+	if _, has := params["keyboard"]; has && keyboardRefused(err) {
+		b.log.WarnContext(ctx, "VK refuses the keyboard, edited without", obs.Messenger, messenger.VK, obs.Chat, o.Chat, obs.Error, err)
+		delete(params, "keyboard")
+		return b.call(ctx, "messages.edit", params, &done)
+	}
+	return err
+}
+
+// Answer implements messenger.Sender: a text appears for a moment above the
+// conversation.
+func (b *Bot) Answer(ctx context.Context, p messenger.Press, text string) error {
+	if p.ID == "" {
+		return nil // a text button has no spinner
+	}
+	params := api.Params{"event_id": p.ID, "user_id": p.User, "peer_id": p.Chat}
+	if text != "" {
+		data, err := json.Marshal(map[string]string{"type": "show_snackbar", "text": shortened(text, snackbarMost)})
+		if err != nil {
+			return invalid(fmt.Errorf("answer press: %w", err))
+		}
+		params["event_data"] = string(data)
+	}
+	var done json.RawMessage
+	err := b.call(ctx, "messages.sendMessageEventAnswer", params, &done)
+	var e *messenger.Error
+	if errors.As(err, &e) && e.Code == codeParam {
+		return nil // answered before, or too old
+	}
+	return err
+}
+
+// parameters gives the parameters that sending and editing share.
+func parameters(o messenger.Outgoing) (api.Params, error) {
+	text := o.Part.Text
+	if o.Part.HTML { // rendered for another messenger
+		text = o.Part.Plain
+	}
+	if text == "" && o.File == nil {
+		return nil, invalid(errors.New("message has neither text nor file"))
+	}
+	params := api.Params{"message": inert(text), "dont_parse_links": true, "disable_mentions": true}
+	encoded, err := encodeKeyboard(o.Keyboard, o.NoCallback)
+	if err != nil {
+		return nil, invalid(err)
+	}
+	if encoded != "" {
+		params["keyboard"] = encoded
+	}
+	return params, nil
+}
+
+// post makes the visible call. What is wrong with the recipient comes inside a
+// successful answer, in a form that vksdk's own type does not know.
+func (b *Bot) post(ctx context.Context, params api.Params) (messenger.Receipt, error) {
+	const method = "messages.send"
+	var items []struct {
+		CMID  int64 `json:"conversation_message_id"`
+		Error *struct {
+			Code int `json:"code"`
+		} `json:"error"`
+	}
+	if err := b.call(ctx, method, params, &items); err != nil {
+		return messenger.Receipt{}, err
+	}
+	switch {
+	case len(items) != 1 || (items[0].Error == nil && items[0].CMID <= 0):
+		return messenger.Receipt{}, &messenger.Error{Kind: messenger.Uncertain, Err: fmt.Errorf("%s: answer names no message", method)}
+	case items[0].Error != nil:
+		return messenger.Receipt{}, refusal(method, items[0].Error.Code)
+	}
+	return messenger.Receipt{MessageID: id(items[0].CMID)}, nil
+}
+
+func keyboardRefused(err error) bool {
+	var e *messenger.Error
+	return errors.As(err, &e) && (e.Code == codeKeyboardInvalid || e.Code == codeBotFeatures)
+}
+
+// randomID is the number by which VK drops a repetition: the same for each try
+// of one message, positive, and never 0, which would switch the check off.
+func randomID(chat, key string) int64 {
+	sum := sha256.Sum256([]byte(chat + "\x00" + key))
+	if key == "" { // nothing to recognise it by; a constant would eat messages
+		_, _ = rand.Read(sum[:])
+	}
+	n := int64(binary.BigEndian.Uint64(sum[:8]) & math.MaxInt64)
+	return max(n, 1)
+}
+
+func invalid(err error) *messenger.Error {
+	return &messenger.Error{Kind: messenger.Invalid, Err: err}
+}
