@@ -46,18 +46,18 @@ const jobColumns = `id, queue, kind, payload_version, key, lane, strict, priorit
 // time, in a loose one (and for replayed jobs) the first that is due.
 const headOf = `
 	SELECT h.id FROM jobs h
-	WHERE h.lane = %s AND h.open AND h.held_at IS NULL AND (h.strict AND NOT h.replayed OR h.run_at <= clock_timestamp())
+	WHERE h.lane = %s AND %s AND h.open AND h.held_at IS NULL AND (h.strict AND NOT h.replayed OR h.run_at <= clock_timestamp())
 	ORDER BY h.priority DESC, h.sequence, h.id LIMIT 1`
 
 // startHead starts the head of the lane of job $1 if it is due, for the lane's
 // holder $2. It is a statement of its own: it sees what was committed before the
-// lane was taken.
+// lane was taken. Whoever does not hold the lane locks nothing.
 var startHead = fmt.Sprintf(`
 UPDATE jobs SET state = 'running', lease_token = $2, started_at = coalesce(started_at, clock_timestamp())
 WHERE id = (`+headOf+` FOR UPDATE)
 	AND state IN ('accepted', 'queued') AND run_at <= clock_timestamp()
-	AND EXISTS (SELECT FROM lanes l WHERE l.name = jobs.lane AND l.lease_token = $2)
-RETURNING `+jobColumns, `(SELECT lane FROM jobs WHERE id = $1)`)
+RETURNING `+jobColumns, `(SELECT lane FROM jobs WHERE id = $1)`,
+	`EXISTS (SELECT FROM lanes l WHERE l.name = h.lane AND l.lease_token = $2)`)
 
 // releaseIdle gives the lane of job $1 back unless its holder $2 runs something.
 const releaseIdle = `
@@ -73,11 +73,15 @@ func (db *DB) Claim(ctx context.Context, queue string, id int64, token string) (
 	b.Queue(rescueLane, id, token, job.MaxLosses)
 	b.Queue(startHead, id, token)
 	b.Queue(releaseIdle, id, token)
-	res := db.pool.SendBatch(ctx, b)
-	claim, err := readClaim(res)
-	if cerr := res.Close(); err == nil {
-		err = cerr
-	}
+	var claim job.Claim
+	err := again(func() (err error) {
+		res := db.pool.SendBatch(ctx, b)
+		claim, err = readClaim(res)
+		if cerr := res.Close(); err == nil {
+			err = cerr
+		}
+		return err
+	})
 	if err != nil {
 		return job.Claim{}, fmt.Errorf("claim lane: %w", err)
 	}

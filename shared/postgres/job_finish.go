@@ -44,7 +44,8 @@ WITH done AS (
 )
 SELECT state FROM done`
 
-// keepLane extends the lease of the lane's holder before it starts the next job.
+// keepLane locks the row of the lane and extends the lease of its holder. Lanes
+// are always locked before jobs.
 const keepLane = `
 UPDATE lanes SET lease_until = clock_timestamp() + make_interval(secs => $3), used_at = clock_timestamp()
 WHERE name = (SELECT lane FROM jobs WHERE id = $1) AND lease_token = $2`
@@ -71,7 +72,10 @@ func (db *DB) Finish(ctx context.Context, f job.Finish) (done job.Finished, err 
 			return err
 		})
 	default:
-		done, err = endRun(ctx, db.pool, f)
+		err = again(func() error {
+			done, err = endRun(ctx, db.pool, f)
+			return err
+		})
 	}
 	if err != nil {
 		return job.Finished{}, fmt.Errorf("finish job: %w", err)
@@ -83,24 +87,32 @@ func (db *DB) Finish(ctx context.Context, f job.Finish) (done job.Finished, err 
 // lane back. When the token is no longer good every statement does nothing.
 func endRun(ctx context.Context, q querier, f job.Finish) (done job.Finished, err error) {
 	b := &pgx.Batch{}
+	b.Queue(keepLane, f.Job.ID, f.Token, job.Lease.Seconds())
 	b.Queue(finishJob, f.Job.ID, f.Token, string(f.Verdict), job.Attempts, job.MaxLosses,
 		f.Delay.Seconds(), clean(f.Error), jsonArg(f.Result))
 	if f.Next {
-		b.Queue(keepLane, f.Job.ID, f.Token, job.Lease.Seconds())
 		b.Queue(startHead, f.Job.ID, f.Token)
 	}
 	b.Queue(releaseIdle, f.Job.ID, f.Token)
 	res := q.SendBatch(ctx, b)
-	if err = res.QueryRow().Scan(&done.State); errors.Is(err, pgx.ErrNoRows) {
-		err = job.ErrLost
-	}
-	if err == nil && f.Next {
-		if _, err = res.Exec(); err == nil {
-			done.Next, err = scanJob(res.QueryRow())
-		}
-	}
+	done, err = readEnd(res, f.Next)
 	if cerr := res.Close(); err == nil {
 		err = cerr
+	}
+	return done, err
+}
+
+func readEnd(res pgx.BatchResults, next bool) (done job.Finished, err error) {
+	if _, err := res.Exec(); err != nil {
+		return done, err
+	}
+	if err := res.QueryRow().Scan(&done.State); errors.Is(err, pgx.ErrNoRows) {
+		return done, job.ErrLost
+	} else if err != nil {
+		return done, err
+	}
+	if next {
+		done.Next, err = scanJob(res.QueryRow())
 	}
 	return done, err
 }
@@ -108,6 +120,9 @@ func endRun(ctx context.Context, q querier, f job.Finish) (done job.Finished, er
 // hold makes a running job wait for another, whose row it locks meanwhile: the
 // other cannot end unseen.
 func hold(ctx context.Context, tx pgx.Tx, f job.Finish) (job.Finished, error) {
+	if _, err := tx.Exec(ctx, keepLane, f.Job.ID, f.Token, job.Lease.Seconds()); err != nil {
+		return job.Finished{}, fmt.Errorf("lock lane: %w", err)
+	}
 	var target job.State
 	err := tx.QueryRow(ctx, `SELECT state FROM jobs WHERE key = $1 FOR SHARE`, f.HeldFor).Scan(&target)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
@@ -140,7 +155,7 @@ func (db *DB) Head(ctx context.Context, lane string) (head job.Inserted, ok bool
 			(SELECT w.id FROM jobs w WHERE w.lane = $1 AND w.open AND w.held_at IS NULL ORDER BY w.run_at, w.id LIMIT 1)
 			LIMIT 1) first
 		JOIN jobs h USING (id)
-		WHERE NOT EXISTS (SELECT FROM lanes l WHERE l.name = $1 AND l.lease_until > clock_timestamp())`, "$1"), lane), &head)
+		WHERE NOT EXISTS (SELECT FROM lanes l WHERE l.name = $1 AND l.lease_until > clock_timestamp())`, "$1", "true"), lane), &head)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return head, false, nil
 	}
@@ -150,13 +165,13 @@ func (db *DB) Head(ctx context.Context, lane string) (head job.Inserted, ok bool
 	return head, true, nil
 }
 
-// Published implements job.Store.
+// Published implements job.Store. A row that somebody works on needs no mark.
 func (db *DB) Published(ctx context.Context, ids []int64) error {
 	b := &pgx.Batch{}
 	b.Queue(notDurable)
 	b.Queue(`UPDATE jobs SET published_at = clock_timestamp(),
 			state = CASE WHEN state = 'accepted' THEN 'queued' ELSE state END
-		WHERE id = any($1) AND open`, ids)
+		WHERE id IN (SELECT id FROM jobs WHERE id = any($1) AND open FOR NO KEY UPDATE SKIP LOCKED)`, ids)
 	if err := db.pool.SendBatch(ctx, b).Close(); err != nil {
 		return fmt.Errorf("record publication: %w", err)
 	}

@@ -65,11 +65,16 @@ func (db *DB) Ping(ctx context.Context) error {
 	return nil
 }
 
-// inTx runs f in one transaction; it is repeated when the database says that it
-// lost against another (deadlock, serialization).
+// inTx runs f in one transaction.
 func (db *DB) inTx(ctx context.Context, f func(pgx.Tx) error) error {
+	return again(func() error { return pgx.BeginFunc(ctx, db.pool, f) })
+}
+
+// again repeats a transaction that the database ended because it lost against
+// another (deadlock, serialization).
+func again(f func() error) error {
 	for try := 0; ; try++ {
-		err := pgx.BeginFunc(ctx, db.pool, f)
+		err := f()
 		if err == nil || try == 3 || !conflict(err) {
 			return err
 		}

@@ -1,0 +1,135 @@
+package job_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"supportbot/shared/job"
+)
+
+func TestHint_BeforeItsCommit(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 2)
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, r.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	tx, err := conn.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var id int64
+	if err := tx.QueryRow(ctx, `INSERT INTO jobs (queue, kind, key, lane, strict, payload)
+		VALUES ('tickets', 'test', 'k', 'lane', true, 'null') RETURNING id`).Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	r.work(r.worker(nil), id)
+	if err := tx.Commit(ctx); err != nil {
+		t.Fatal(err)
+	}
+	r.wantState("k", job.Accepted)
+	r.reconcile()
+	r.settle(1, nil)
+	r.wantState("k", job.Completed)
+}
+
+func TestHint_BeforeItsTime(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name      string
+		delay     time.Duration
+		wantHints int
+	}{{"within the queue's delay", time.Minute, 1}, {"beyond it", time.Hour, 0}} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, 2)
+			j := newJob("k", "lane", 1)
+			j.Delay = tc.delay
+			made := r.insertOnly(j)
+			r.work(r.worker(nil), made[0].ID)
+			got := r.pub.take()
+			if len(got) != tc.wantHints {
+				t.Fatalf("hints %v, want %d", got, tc.wantHints)
+			}
+			if len(got) > 0 && (got[0].Delay > tc.delay || got[0].Delay < tc.delay-10*time.Second) {
+				t.Errorf("hint after %s, want what is left of %s", got[0].Delay, tc.delay)
+			}
+			if n := len(r.effects()); n != 0 {
+				t.Errorf("%d effects before the job's time", n)
+			}
+		})
+	}
+}
+
+func TestHint_AfterTheEndRevivesNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 2)
+	ctx := context.Background()
+	made := r.insertOnly(newJob("done", "a", 1), newJob("cancelled", "b", 1))
+	r.work(r.worker(nil), made[0].ID)
+	if _, err := r.db.Cancel(ctx, made[1].ID); err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range made {
+		// A publisher that was late, a repeated insert, repeated hints, a person.
+		if err := r.db.Published(ctx, []int64{in.ID}); err != nil {
+			t.Fatal(err)
+		}
+		r.insert(newJob(in.Key, in.Lane, 1))
+		r.work(r.worker(nil), in.ID)
+		if _, err := r.db.Replay(ctx, in.ID); !errors.Is(err, job.ErrNotFound) {
+			t.Errorf("replay of an ended job: %v, want ErrNotFound", err)
+		}
+		if _, err := r.db.Cancel(ctx, in.ID); !errors.Is(err, job.ErrNotFound) {
+			t.Errorf("cancel of an ended job: %v, want ErrNotFound", err)
+		}
+	}
+	r.later()
+	r.reconcile()
+	r.settle(2, nil)
+	r.wantState("done", job.Completed)
+	r.wantState("cancelled", job.Cancelled)
+	if got := r.effects(); len(got) != 1 {
+		t.Errorf("effects %v, want one", got)
+	}
+}
+
+func TestHint_Never(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 2)
+	r.pub.cut = errors.New("the queue is away")
+	r.insert(newJob("a", "lane", 1), newJob("b", "lane", 2))
+	r.reconcile()
+	r.wantState("a", job.Accepted)
+	r.pub.cut = nil
+	r.reconcile()
+	if got := r.pub.take(); len(got) != 1 {
+		t.Fatalf("hints %v, want one for the head alone", got)
+	}
+	r.reconcile()
+	if got := r.pub.take(); len(got) != 0 {
+		t.Errorf("hints %v for a head that has a fresh one", got)
+	}
+	// That hint is lost too.
+	r.later()
+	r.reconcile()
+	r.settle(1, nil)
+	r.wantState("a", job.Completed)
+	r.wantState("b", job.Completed)
+}
+
+func TestHint_ForAnotherQueueIsDropped(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 2)
+	j := newJob("k", "lane", 1)
+	j.Queue = "deliveries"
+	made := r.insertOnly(j)
+	r.work(r.worker(nil), made[0].ID)
+	r.wantState("k", job.Accepted)
+}
