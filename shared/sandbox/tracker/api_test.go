@@ -98,6 +98,7 @@ func TestRefusals(t *testing.T) {
 		"search by two":                {"POST", "/v3/issues/_search", `{"queue":"SUP","query":"Queue: SUP"}`, 400, ""},
 		"search by three":              {"POST", "/v3/issues/_search", `{"queue":"SUP","keys":["A"],"filter":{}}`, 400, ""},
 		"search, bad query":            {"POST", "/v3/issues/_search", `{"query":"Queue SUP"}`, 400, ""},
+		"search, too deep":             {"POST", "/v3/issues/_search", `{"query":"` + strings.Repeat("(", 100_000) + `"}`, 400, ""},
 		"search, unknown field":        {"POST", "/v3/issues/_search", `{"query":"Color: red"}`, 400, ""},
 		"scroll with keys":             {"POST", "/v3/issues/_search?scrollType=sorted", `{"keys":["SUP-1"]}`, 400, ""},
 		"scroll with queue":            {"POST", "/v3/issues/_search?scrollType=sorted", `{"queue":"SUP"}`, 400, ""},

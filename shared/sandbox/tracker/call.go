@@ -17,6 +17,9 @@ import (
 // maxBody is the largest JSON body that the server reads.
 const maxBody = 16 << 20
 
+// maxLogged is the largest answer that the log keeps.
+const maxLogged = 64 << 10
+
 // call is one call of the API.
 type call struct {
 	r      *http.Request
@@ -182,8 +185,8 @@ func (s *Server) record(c *call, status int, body any) {
 	if params != nil {
 		entry.Params, _ = json.Marshal(params)
 	}
-	if body != nil {
-		entry.Result, _ = json.Marshal(body)
+	if result, err := json.Marshal(body); body != nil && err == nil && len(result) <= maxLogged {
+		entry.Result = result
 	}
 	s.cfg.Calls.Add(entry)
 }

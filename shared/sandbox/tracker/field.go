@@ -164,28 +164,10 @@ func parseTime(k kind, in any) (any, string) {
 	return t.UTC(), ""
 }
 
-// parseList reads a list, or the operators add, remove and set on it.
+// parseList reads a list, or the operators set, add and remove on it.
 func (s *Server) parseList(f *field, in, before any) (any, string) {
 	list, _ := before.([]string)
 	list = slices.Clone(list)
-	items := func(v any) (out []string, refusal string) {
-		values, ok := v.([]any)
-		if !ok {
-			values = []any{v}
-		}
-		for _, item := range values {
-			ref := reference(item)
-			if f.kind == kindUsers {
-				u := s.findUser(ref)
-				if u == nil {
-					return nil, "User is not found: " + ref
-				}
-				ref = u.ID
-			}
-			out = append(out, ref)
-		}
-		return out, ""
-	}
 	operators, ok := in.(map[string]any)
 	if !ok {
 		operators = map[string]any{"set": in}
@@ -194,7 +176,7 @@ func (s *Server) parseList(f *field, in, before any) (any, string) {
 		if operators[name] == nil {
 			continue
 		}
-		values, refusal := items(operators[name])
+		values, refusal := s.items(f, operators[name])
 		if refusal != "" {
 			return nil, refusal
 		}
@@ -213,6 +195,26 @@ func (s *Server) parseList(f *field, in, before any) (any, string) {
 		return nil, ""
 	}
 	return list, ""
+}
+
+// items reads the values of a list, or one value; people become their ids.
+func (s *Server) items(f *field, in any) (out []string, refusal string) {
+	values, ok := in.([]any)
+	if !ok {
+		values = []any{in}
+	}
+	for _, item := range values {
+		ref := reference(item)
+		if f.kind == kindUsers {
+			u := s.findUser(ref)
+			if u == nil {
+				return nil, "User is not found: " + ref
+			}
+			ref = u.ID
+		}
+		out = append(out, ref)
+	}
+	return out, ""
 }
 
 // reference reads "key", a number, or {"id"} / {"key"}.

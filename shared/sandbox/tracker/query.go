@@ -24,7 +24,11 @@ type query struct {
 	me     *user
 	tokens []token
 	sort   []order
+	depth  int // of parentheses
 }
+
+// maxDepth bounds nested parentheses.
+const maxDepth = 100
 
 // token is a word, a quoted text or a sign.
 type token struct {
@@ -139,7 +143,11 @@ func (q *query) all() (predicate, error) {
 
 func (q *query) term() (predicate, error) {
 	if q.accept("(") {
+		if q.depth++; q.depth > maxDepth {
+			return nil, fmt.Errorf("too many parentheses")
+		}
 		p, err := q.either()
+		q.depth--
 		if err == nil && !q.accept(")") {
 			err = fmt.Errorf("a parenthesis is not closed")
 		}

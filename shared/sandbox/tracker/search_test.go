@@ -67,6 +67,7 @@ func TestSearch(t *testing.T) {
 		want string
 	}{
 		"queue":              {map[string]any{"queue": "SUP"}, "SUP-1 SUP-2 SUP-3 SUP-4"},
+		"nested":             {query(strings.Repeat("(", 90) + "Queue: BIL" + strings.Repeat(")", 90)), "BIL-1"},
 		"keys":               {map[string]any{"keys": []string{"SUP-2", "BIL-1", "NO-1"}}, "BIL-1 SUP-2"},
 		"one key":            {map[string]any{"keys": "SUP-2"}, "SUP-2"},
 		"newest first":       {query(`Queue: SUP`), "SUP-4 SUP-3 SUP-2 SUP-1"},

@@ -125,7 +125,7 @@ func (n *noise) Read(p []byte) (int, error) {
 // A large file goes through in both directions without being held. It runs alone:
 // it looks at the memory of the whole process.
 func TestFiles_LargeOnesAreStreamed(t *testing.T) {
-	const size, allowed = 192 << 20, 48 << 20
+	const size, allowed = 96 << 20, 32 << 20
 	w := setup(t, func(_ *sandbox.Config, c *v3.Config) { c.Stall = time.Minute })
 	ctx := context.Background()
 	w.create(t, tracker.NewIssue{})
