@@ -58,7 +58,7 @@ func newHarness(t *testing.T, change ...func(*sandbox.Config)) *harness {
 	t.Cleanup(cancel)
 	h.ctx = ctx
 	if dir, ok := spec.Dir(t, "vk"); ok {
-		schema, err := spec.VK(dir)
+		schema, err := schemaOf(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,6 +77,36 @@ func newHarness(t *testing.T, change ...func(*sandbox.Config)) *harness {
 	h.fake.SetURL(h.url)
 	h.bot = h.newBot(h.url)
 	return h
+}
+
+// schemaOf reads the schema once for all tests.
+func schemaOf(dir string) (*spec.VKSpec, error) {
+	schema.once.Do(func() { schema.spec, schema.err = spec.VK(dir) })
+	return schema.spec, schema.err
+}
+
+var schema struct {
+	once sync.Once
+	spec *spec.VKSpec
+	err  error
+}
+
+// clock is a clock that tests move.
+type clock struct {
+	mu sync.Mutex
+	t  time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.t
+}
+
+func (c *clock) move(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.t = c.t.Add(d)
 }
 
 // listen serves a handler until the test ends.

@@ -18,14 +18,14 @@ import (
 // What VK did not deliver is found in the history, under the same keys.
 func TestRecent_GivesWhatReceiveWouldHave(t *testing.T) {
 	t.Parallel()
-	now := time.Now()
-	h := newHarness(t, func(c *sandbox.Config) { c.Now = func() time.Time { return now } })
+	now := &clock{t: time.Now()}
+	h := newHarness(t, func(c *sandbox.Config) { c.Now = now.now })
 	events := collect(h)
 	anna, boris := h.customer(), h.customer()
 	anna.Write("long ago")
 	<-events
-	now = now.Add(time.Hour)
-	since := now
+	now.move(time.Hour)
+	since := now.now()
 	anna.Write("delivered")
 	delivered := <-events
 	if _, err := h.bot.Send(h.ctx, text(anna.Chat(), "answer", "k")); err != nil {

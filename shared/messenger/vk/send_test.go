@@ -338,8 +338,8 @@ func TestSend_TransportErrors(t *testing.T) {
 
 func TestEdit_Errors(t *testing.T) {
 	t.Parallel()
-	now := time.Now()
-	h := newHarness(t, func(c *sandbox.Config) { c.Now = func() time.Time { return now } })
+	now := &clock{t: time.Now()}
+	h := newHarness(t, func(c *sandbox.Config) { c.Now = now.now })
 	c := h.customer()
 	r, err := h.bot.Send(h.ctx, text(c.Chat(), "hello", "k"))
 	if err != nil {
@@ -349,7 +349,7 @@ func TestEdit_Errors(t *testing.T) {
 	kindAndCode(t, h.bot.Edit(h.ctx, theirs, text(c.Chat(), "x", "")), messenger.Invalid, 920)
 	kindAndCode(t, h.bot.Edit(h.ctx, "77", text(c.Chat(), "x", "")), messenger.Invalid, 100)
 	kindAndCode(t, h.bot.Edit(h.ctx, "none", text(c.Chat(), "x", "")), messenger.Invalid, 0)
-	now = now.Add(25 * time.Hour)
+	now.move(25 * time.Hour)
 	kindAndCode(t, h.bot.Edit(h.ctx, r.MessageID, text(c.Chat(), "x", "")), messenger.Invalid, 909)
 }
 

@@ -119,6 +119,7 @@ func (s *Server) confirm(h *hook) {
 		if a.status == http.StatusOK && a.body == s.cfg.Confirmation {
 			h.status = confirmed
 		}
+		s.record(d, a)
 		s.pump(h)
 	})
 }
@@ -240,7 +241,16 @@ func (s *Server) call(h *hook, url string, d *delivery) {
 	default:
 		s.postpone(h, d)
 	}
+	s.record(d, a)
 	s.pump(h)
+}
+
+// record logs a call when everything that follows from it has been decided.
+func (s *Server) record(d *delivery, a reply) {
+	s.cfg.Calls.Add(fault.Call{
+		At: s.now(), Method: CallbackMethod, Params: withoutSecret(d.body), Status: a.status,
+		Effect: a.ok(), Result: quoted(a.body),
+	})
 }
 
 // postpone repeats an event later; after several failures in a row the server is
@@ -268,15 +278,9 @@ type reply struct {
 // ok: nothing but these two letters with this status is success.
 func (a reply) ok() bool { return a.status == http.StatusOK && a.body == "ok" }
 
-// post makes one call of a server, and logs it.
+// post makes one call of a server.
 func (s *Server) post(url string, d *delivery) reply {
 	var a reply
-	defer func() {
-		s.cfg.Calls.Add(fault.Call{
-			At: s.now(), Method: CallbackMethod, Params: withoutSecret(d.body), Status: a.status,
-			Effect: a.ok(), Result: quoted(a.body),
-		})
-	}()
 	r, err := http.NewRequestWithContext(s.ctx, http.MethodPost, url, bytes.NewReader(d.body))
 	if err != nil {
 		return a
