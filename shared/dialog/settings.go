@@ -1,0 +1,67 @@
+package dialog
+
+import (
+	"slices"
+
+	"supportbot/shared/catalogue"
+	"supportbot/shared/messenger"
+)
+
+func (t *turn) settings() {
+	s := t.v.Person.Settings
+	if t.out.Update.Settings != nil {
+		s = *t.out.Update.Settings
+	}
+	row := func(letter, key string, on bool) []messenger.Button {
+		mark, other := "✅ ", "0"
+		if !on {
+			mark, other = "☐ ", "1"
+		}
+		return []messenger.Button{button(mark+t.say(key), "s", letter, other)}
+	}
+	t.reply(t.say("settings"), messenger.Keyboard{
+		row("n", "settings.news", s.News),
+		row("m", "settings.maintenance", s.Maintenance),
+		row("s", "settings.status", s.Status),
+		{button(t.say("button.menu"), "m", "menu")},
+	})
+}
+
+func (t *turn) languages() {
+	var row []messenger.Button
+	for _, l := range catalogue.Languages {
+		row = append(row, button(Text(l, "lang.name"), "s", "l", l))
+	}
+	t.reply(t.say("lang"), messenger.Keyboard{row, {button(t.say("button.menu"), "m", "menu")}})
+}
+
+// settingPress sets a value rather than toggling one: a double tap is one tap.
+func (t *turn) settingPress(name, value string) {
+	if name == "l" && slices.Contains(catalogue.Languages, value) {
+		t.locale = value
+		t.out.Update.Locale = &value
+		t.out.Visit = true
+		t.menu(t.say("lang.set"))
+		return
+	}
+	s := t.v.Person.Settings
+	on := value == "1"
+	switch {
+	case value != "0" && value != "1":
+		t.stale()
+		return
+	case name == "n":
+		s.News = on
+	case name == "m":
+		s.Maintenance = on
+	case name == "s":
+		s.Status = on
+	default:
+		t.stale()
+		return
+	}
+	t.out.Update.Settings = &s
+	t.out.Visit = true
+	t.toast("settings.saved")
+	t.settings()
+}
