@@ -162,10 +162,11 @@ func (r *rig) work(w *job.Worker, id int64) {
 }
 
 // settle delivers hints to n workers, each hint twice, until there are none.
+// Delayed hints get lost.
 func (r *rig) settle(n int, handle job.Handler) {
 	r.t.Helper()
 	for {
-		list := r.pub.take()
+		list := slices.DeleteFunc(r.pub.take(), func(h queue.Hint) bool { return h.Delay > 0 })
 		if len(list) == 0 {
 			return
 		}
