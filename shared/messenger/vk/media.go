@@ -170,10 +170,12 @@ func (m *media) audio(o owned, object json.RawMessage) bool {
 	}
 	_ = json.Unmarshal(object, &a) // the artist may be missing
 	name := joined(" - ", a.Artist, o.Title)
-	if m.file(messenger.Audio, o.URL, joined("", name, ".mp3"), "audio/mpeg", 0) {
-		return true
+	if name == "" {
+		name = fmt.Sprintf("audio%d", o.ID)
 	}
-	m.notes = append(m.notes, joined(": ", "audio", name))
+	if !m.file(messenger.Audio, o.URL, name+".mp3", "audio/mpeg", 0) {
+		m.notes = append(m.notes, "audio: "+name)
+	}
 	return true
 }
 

@@ -60,29 +60,28 @@ func (b *Bot) conversations(ctx context.Context, offset int) ([]message, error) 
 }
 
 func (b *Bot) recentIn(ctx context.Context, peer int64, since time.Time) ([]messenger.Event, error) {
-	var newestFirst []messenger.Event
-	for offset := 0; ; offset += pageSize {
+	var events []messenger.Event
+	for offset, more := 0, true; more; offset += pageSize {
 		page, err := b.history(ctx, "messages.getHistory", api.Params{"peer_id": peer, "offset": offset, "count": pageSize})
 		if err != nil {
 			return nil, harmless(err)
 		}
-		for _, m := range page {
+		more = len(page) == pageSize
+		for _, m := range page { // newest first
 			if m.Date < since.Unix() {
-				slices.Reverse(newestFirst)
-				return newestFirst, nil
+				more = false
+				break
 			}
 			if b.mine(m) || m.CMID <= 0 {
 				continue
 			}
 			if event, ok := b.said("message_new", "", m, nil); ok {
-				newestFirst = append(newestFirst, event)
+				events = append(events, event)
 			}
 		}
-		if len(page) < pageSize {
-			slices.Reverse(newestFirst)
-			return newestFirst, nil
-		}
 	}
+	slices.Reverse(events)
+	return events, nil
 }
 
 // history calls a method whose response is a list of messages.
