@@ -100,6 +100,7 @@ type Adapter interface {
 // Limits are the messenger's bounds that use cases have to know.
 type Limits struct {
 	Text       int           // one message's text, UTF-16 code units
+	Caption    int           // the text beside a file, UTF-16 code units; a longer one is Invalid, so goes as a message of its own
 	Upload     int64         // a file that we send, bytes
 	Photo      int64         // an image sent as a photo, bytes; above it goes as a document
 	Download   int64         // a file that a customer sends, bytes; 0 = no limit of the messenger's

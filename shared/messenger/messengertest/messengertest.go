@@ -43,6 +43,9 @@ type Harness interface {
 	Customer() Customer
 	// Nobody gives the id of a chat that does not exist.
 	Nobody() string
+	// Moved gives the old and the new id of a chat that got a new one
+	// (Features.Moves).
+	Moved() (from, to string)
 
 	// Faults are those of the fake server; Method names what the adapter calls
 	// for op, as fault.Fault.Method wants it.
@@ -87,7 +90,7 @@ const (
 type Features struct {
 	Markup       bool // formatting can be sent and is seen (Seen.Bold)
 	Formatting   bool // customers can format (Customer.WriteBold; Content.Markdown)
-	Moves        bool // a chat can get a new id (Customer.Move)
+	Moves        bool // a chat can get a new id (Harness.Moved)
 	NamesWait    bool // a refusal for too many calls names the wait (Limit's wait arrives in Error.RetryAfter)
 	AlbumParts   bool // an album is several events that share Event.Album; else it is one event
 	StalePress   bool // a press can become too old to be answered (Customer.PressLate)
@@ -121,7 +124,6 @@ type Customer interface {
 	Block()
 	Unblock()
 	Deactivate()
-	Move() (chat string) // the chat gets a new id
 
 	// Press presses the button with data below a message of the bot's and gives
 	// the text that the bot answers; the channel gets nothing until then.

@@ -3,6 +3,7 @@
 package fault
 
 import (
+	"io"
 	"net/http"
 	"path"
 	"sync"
@@ -126,10 +127,10 @@ func (s *Set) Serve(w http.ResponseWriter, r *http.Request, method string, next 
 	}
 	switch f.Kind {
 	case HangBefore:
-		<-r.Context().Done()
+		hang(r)
 	case HangAfter:
 		next(discard{http.Header{}}, r)
-		<-r.Context().Done()
+		hang(r)
 	case CloseBefore:
 		panic(http.ErrAbortHandler)
 	case CloseAfter:
@@ -157,6 +158,13 @@ func closed(c <-chan struct{}) bool {
 	default:
 		return false
 	}
+}
+
+// hang blocks until the caller gives up. The server notices that only after it
+// has read the whole body.
+func hang(r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	<-r.Context().Done()
 }
 
 func wait(r *http.Request, d time.Duration) {
