@@ -96,6 +96,9 @@ func TestUpload_SizesThatLie(t *testing.T) {
 	w := setup(t)
 	_, err := w.Upload(context.Background(), tracker.Upload{Name: "a", Size: 2, Body: strings.NewReader("abc")})
 	wantKind(t, err, tracker.Temporary)
+	if !strings.Contains(err.Error(), "longer than was said") {
+		t.Errorf("got %v, want the reason", err)
+	}
 	_, err = w.Upload(context.Background(), tracker.Upload{Name: "a", Size: v3.MaxFile + 1, Body: strings.NewReader("abc")})
 	wantKind(t, err, tracker.Invalid)
 }

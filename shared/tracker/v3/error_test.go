@@ -170,12 +170,15 @@ func TestErrors_RefusedConnectionIsTemporaryForWritesToo(t *testing.T) {
 	}
 	_, err = c.AddComment(context.Background(), "SUP-1", tracker.NewComment{Text: "canary"})
 	wantKind(t, err, tracker.Temporary)
+	if strings.Contains(err.Error(), "/v3") {
+		t.Errorf("got %v, want it without the address of the call", err)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, err = c.AddComment(ctx, "SUP-1", tracker.NewComment{Text: "canary"})
 	wantKind(t, err, tracker.Temporary)
-	if !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), address+"/v3") {
-		t.Errorf("got %v, want the context's error without the address", err)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want the context's error", err)
 	}
 }
 

@@ -3,6 +3,8 @@ package v3_test
 import (
 	"context"
 	"encoding/json"
+	"io"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -143,6 +145,39 @@ func TestCreate_FieldsAreResolvedPerQueueAndCached(t *testing.T) {
 		if got := lookups(); got != s.lookups {
 			t.Errorf("%s: got %d look-ups, want %d", s.queue, got, s.lookups)
 		}
+	}
+}
+
+// Field ids that Tracker no longer takes are asked for anew.
+func TestCreate_RefusedFieldIdsAreForgotten(t *testing.T) {
+	t.Parallel()
+	made := "a"
+	c := against(t, func(w http.ResponseWriter, r *http.Request) {
+		var body map[string]any
+		if r.Method == http.MethodGet {
+			list := []map[string]string{}
+			for _, f := range tracker.Fields {
+				list = append(list, map[string]string{"id": made + "--" + string(f), "key": string(f)})
+			}
+			_ = json.NewEncoder(w).Encode(list)
+			return
+		}
+		_ = json.NewDecoder(r.Body).Decode(&body)
+		if body[made+"--supportChat"] == nil {
+			w.WriteHeader(http.StatusUnprocessableEntity)
+			return
+		}
+		_, _ = io.WriteString(w, `{"id":"1","key":"SUP-1"}`)
+	})
+	n := tracker.NewIssue{Summary: "x", Fields: map[tracker.Field]string{tracker.FieldChat: "1"}}
+	create := func() error { _, err := c.Create(context.Background(), n); return err }
+	if err := create(); err != nil {
+		t.Fatal(err)
+	}
+	made = "b"
+	wantKind(t, create(), tracker.Invalid)
+	if err := create(); err != nil {
+		t.Errorf("got %v, want the new ids", err)
 	}
 }
 
@@ -315,6 +350,9 @@ func TestCustomStatusHasNoType(t *testing.T) {
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
+	if _, err := w.agent.Create(sandbox.NewTicket{Summary: "x"}); err != nil {
+		t.Fatal(err)
+	}
 	w.create(t, tracker.NewIssue{Description: "**x**"})
 	if _, err := w.AddComment(context.Background(), "SUP-1", tracker.NewComment{Text: "**y**"}); err != nil {
 		t.Fatal(err)
@@ -326,6 +364,9 @@ func TestRequests(t *testing.T) {
 		if err := json.Unmarshal(c.Params, &body); err != nil || body.MarkupType != "md" {
 			t.Errorf("%s: got markup %q, want md", c.Method, body.MarkupType)
 		}
+	}
+	if got, _ := w.server.Ticket("SUP-1"); !cmp.Equal(got.Followers, []string{"agent"}) {
+		t.Errorf("got followers %v, want only the agent", got.Followers)
 	}
 }
 
