@@ -16,6 +16,7 @@ CREATE TABLE answers (
 	comment  text NOT NULL,
 	version  bigint NOT NULL,
 	messages text[] NOT NULL,
+	files    text[] NOT NULL DEFAULT '{}',
 	sent_at  timestamptz NOT NULL DEFAULT now(),
 	PRIMARY KEY (issue, comment)
 );

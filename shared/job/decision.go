@@ -13,6 +13,24 @@ import (
 // Later parks the job: it runs again after d, and no attempt is counted.
 func Later(d time.Duration, why error) error { return &decision{VerdictParked, d, "", why} }
 
+// After is a failure that counts as an attempt and is not tried again before d.
+func After(d time.Duration, why error) error { return &decision{VerdictFailed, d, "", why} }
+
+// Unavailable parks a job because the service that it needs is away. An outage is
+// not the job's failure and must not use up its attempts; but a job that has
+// waited a day for one is failing.
+func Unavailable(r *Run, why error) error {
+	if time.Since(r.CreatedAt) > patience {
+		return why
+	}
+	return Later(unavailableWait/2+rand.N(unavailableWait), why)
+}
+
+const (
+	patience        = 24 * time.Hour
+	unavailableWait = 20 * time.Second
+)
+
 // Review gives the job to a person: the outcome cannot be known, or repeating
 // cannot help.
 func Review(why error) error { return &decision{VerdictReview, 0, "", why} }

@@ -30,8 +30,10 @@ type Job struct {
 	State         State
 	Stage         string          // last confirmed stage; "" at first
 	StageData     json.RawMessage // what was recorded with it
+	StageAge      time.Duration   // how long ago that was when the job was claimed, by the database's clock
 	Attempts      int             // failures so far
 	Losses        int             // leases lost since the last new stage
+	Replays       int             // how often a person has replayed it
 	Payload       json.RawMessage
 	Result        json.RawMessage
 	CorrelationID string

@@ -40,7 +40,8 @@ WHERE lane = (SELECT lane FROM jobs WHERE id = $1) AND open AND held_at IS NULL 
 RETURNING id, state`
 
 const jobColumns = `id, queue, kind, payload_version, key, lane, strict, priority, sequence, state, stage, stage_data,
-	attempts, losses, payload, result, correlation_id, created_at`
+	attempts, losses, replays, payload, result, correlation_id, created_at,
+	coalesce(extract(epoch FROM clock_timestamp() - stage_at), 0)::float8`
 
 // headOf is the lane's head: in a strict lane the first by order whatever its
 // time, in a loose one (and for replayed jobs) the first that is due.
@@ -134,16 +135,17 @@ func scanJob(row pgx.Row) (*job.Job, error) {
 	var (
 		j      job.Job
 		strict bool
+		age    float64
 	)
 	err := row.Scan(&j.ID, &j.Queue, &j.Kind, &j.Version, &j.Key, &j.Lane.Name, &strict, &j.Priority, &j.Sequence, &j.State,
-		&j.Stage, &j.StageData, &j.Attempts, &j.Losses, &j.Payload, &j.Result, &j.CorrelationID, &j.CreatedAt)
+		&j.Stage, &j.StageData, &j.Attempts, &j.Losses, &j.Replays, &j.Payload, &j.Result, &j.CorrelationID, &j.CreatedAt, &age)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	j.Lane.Loose = !strict
+	j.Lane.Loose, j.StageAge = !strict, seconds(age)
 	return &j, nil
 }
 
@@ -164,7 +166,7 @@ func (db *DB) Renew(ctx context.Context, lane, token string) error {
 // Stage implements job.Store.
 func (db *DB) Stage(ctx context.Context, id int64, token, stage string, data json.RawMessage) (cancel bool, err error) {
 	err = db.pool.QueryRow(ctx, `
-		UPDATE jobs SET stage = $3, stage_data = $4,
+		UPDATE jobs SET stage = $3, stage_data = $4, stage_at = clock_timestamp(),
 			losses = CASE WHEN stage = $3 THEN losses ELSE 0 END
 		WHERE id = $1 AND lease_token = $2 AND state = 'running'
 		RETURNING cancel_requested_at IS NOT NULL`, id, token, stage, jsonArg(data)).Scan(&cancel)

@@ -80,7 +80,7 @@ func (db *DB) Resume(ctx context.Context, id int64) (job.Inserted, error) {
 // of the last is unknown. It counts in its lane only while it is due.
 func (db *DB) Replay(ctx context.Context, id int64) (job.Inserted, error) {
 	return db.change(ctx, "replay", id, `
-		UPDATE jobs SET state = 'accepted', attempts = 0, losses = 0, replayed = true, run_at = clock_timestamp(),
+		UPDATE jobs SET state = 'accepted', attempts = 0, losses = 0, replayed = true, replays = replays + 1, run_at = clock_timestamp(),
 			published_at = NULL, finished_at = NULL, told_at = NULL, cancel_requested_at = NULL
 		WHERE id = $1 AND state = 'needs_review'`)
 }

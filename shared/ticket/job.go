@@ -150,8 +150,10 @@ type StatusNews struct {
 	Issue   string            `json:"issue"`
 	Key     string            `json:"key"`
 	Title   string            `json:"title"`
-	From    string            `json:"from"`
+	From    string            `json:"from"` // status key
 	To      string            `json:"to"`
+	Type    string            `json:"type,omitempty"`    // of To; "" for custom statuses
+	Display string            `json:"display,omitempty"` // Tracker's name of To
 }
 
 // Notice is a message of the bot's own, already in the customer's language.

@@ -1,0 +1,121 @@
+package ticketing
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strconv"
+
+	"supportbot/shared/job"
+	"supportbot/shared/messenger"
+	"supportbot/shared/obs"
+	"supportbot/shared/ticket"
+	"supportbot/shared/tracker"
+)
+
+// progress is what a job of this package records with its stages.
+type progress struct {
+	Uploads []upload `json:"uploads,omitempty"` // by the order of the attachments
+	Issue   *Created `json:"issue,omitempty"`
+}
+
+// upload is one file on its way: its temporary id in Tracker, or why there is
+// none.
+type upload struct {
+	ID      string `json:"id,omitempty"`
+	Missing bool   `json:"missing,omitempty"`
+}
+
+func (p progress) ids() []string {
+	var ids []string
+	for _, u := range p.Uploads {
+		if u.ID != "" {
+			ids = append(ids, u.ID)
+		}
+	}
+	return ids
+}
+
+// attachments lists the files of messages, quoted ones too.
+func attachments(ms []ticket.Message) []messenger.Attachment {
+	var all []messenger.Attachment
+	for _, m := range ms {
+		all = append(all, m.Attachments...)
+		for _, q := range m.Quotes {
+			all = append(all, q.Attachments...)
+		}
+	}
+	return all
+}
+
+// uploads brings the files of messages to Tracker, one after the other, each
+// streamed from the messenger. A file that the messenger does not give is left
+// out and named in the text; an upload that failed may be repeated, since nobody
+// sees a temporary file.
+func (s *Service) uploads(ctx context.Context, r *job.Run, a messenger.Address, ms []ticket.Message, p *progress) error {
+	all := attachments(ms)
+	if len(p.Uploads) >= len(all) {
+		return nil
+	}
+	files, err := s.files(a)
+	if err != nil {
+		return job.Review(err)
+	}
+	for i := len(p.Uploads); i < len(all); i++ {
+		stage := stageUpload + ":" + strconv.Itoa(i)
+		if err := r.Begin(ctx, stage, p); err != nil {
+			return err
+		}
+		u, err := s.upload(ctx, files, all[i])
+		if err != nil {
+			if rerr := r.Refused(ctx); rerr != nil {
+				return rerr
+			}
+			return s.decideFile(r, err)
+		}
+		p.Uploads = append(p.Uploads, u)
+		if err := r.Done(ctx, stage, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Service) upload(ctx context.Context, files Files, a messenger.Attachment) (upload, error) {
+	body, err := files.Open(ctx, a)
+	if messenger.KindOf(err) == messenger.Invalid && err != nil {
+		s.d.Log.WarnContext(ctx, "file of the customer is not to be had", slog.String("kind", string(a.Kind)), slog.Any(obs.Error, err))
+		return upload{Missing: true}, nil
+	}
+	if err != nil {
+		return upload{}, fmt.Errorf("open file: %w", err)
+	}
+	defer func() { _ = body.Close() }()
+	size := a.Size
+	if size == 0 {
+		size = -1
+	}
+	made, err := s.d.Tracker.Upload(ctx, tracker.Upload{Name: a.Name, Size: size, Body: body})
+	if tracker.KindOf(err) == tracker.Invalid && err != nil {
+		return upload{Missing: true}, nil
+	}
+	if err != nil {
+		return upload{}, fmt.Errorf("upload file: %w", err)
+	}
+	return upload{ID: made.ID}, nil
+}
+
+// decideFile is decide for errors of either side.
+func (s *Service) decideFile(r *job.Run, err error) error {
+	var e *messenger.Error
+	if !as(err, &e) {
+		return s.decide(r, err)
+	}
+	switch e.Kind {
+	case messenger.RateLimited:
+		return job.Later(e.RetryAfter, err)
+	case messenger.Temporary, messenger.Uncertain: // reading a file twice does no harm
+		return job.Unavailable(r, err)
+	}
+	return err
+}
