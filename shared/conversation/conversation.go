@@ -57,10 +57,10 @@ type Records interface {
 	Record(ctx context.Context, v person.Visit, jobs []job.New) (person.Person, []job.Inserted, error)
 }
 
-// Publisher sends hints for jobs. It is asked once; what it fails to send is
-// published by the reconciler.
+// Publisher sends hints for jobs (job.Publisher). It is asked once; what it fails
+// to send is published by the reconciler.
 type Publisher interface {
-	Publish(ctx context.Context, jobs []job.Inserted) error
+	Publish(ctx context.Context, jobs []job.Inserted)
 }
 
 // Lister reads Tracker.

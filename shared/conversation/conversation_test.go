@@ -369,7 +369,6 @@ func TestLog_NeverWhatCustomersWrite(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	s := b.service(nil)
-	b.hints.down = errors.New("queue is away")
 	confirm := b.filled(s)
 	ev := b.message("canary-text")
 	ev.Attachments = []messenger.Attachment{{Kind: messenger.Document, Ref: "canary-ref", Name: "canary-file.pdf"}}

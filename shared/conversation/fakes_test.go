@@ -234,16 +234,14 @@ func (l *lister) set(down error, list ...ticket.Summary) {
 type hints struct {
 	mu   sync.Mutex
 	keys []string
-	down error
 }
 
-func (h *hints) Publish(_ context.Context, jobs []job.Inserted) error {
+func (h *hints) Publish(_ context.Context, jobs []job.Inserted) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, j := range jobs {
 		h.keys = append(h.keys, j.Key)
 	}
-	return h.down
 }
 
 type pacer struct {

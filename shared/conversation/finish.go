@@ -2,7 +2,6 @@ package conversation
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"supportbot/shared/dialog"
@@ -68,9 +67,7 @@ func (a *Accepted) publish(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, publishTime)
 	defer cancel()
-	if err := a.s.d.Publisher.Publish(ctx, jobs); err != nil {
-		a.s.d.Log.WarnContext(ctx, "hints were not published", obs.Error, err.Error(), slog.Int("jobs", len(jobs)))
-	}
+	a.s.d.Publisher.Publish(ctx, jobs)
 	a.s.d.Hook(StagePublished)
 }
 
