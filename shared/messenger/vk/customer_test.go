@@ -91,9 +91,8 @@ func (c *customer) InGroup(text string) {
 	c.InChat(1).Write(fmt.Sprintf("[club%d|@support] %s", group, text))
 }
 
-func (c *customer) Block()       { c.Deny() }
-func (c *customer) Unblock()     { c.Allow("") }
-func (c *customer) Move() string { return c.Chat() }
+func (c *customer) Block()   { c.Deny() }
+func (c *customer) Unblock() { c.Allow("") }
 
 func (c *customer) Press(messageID, data string) <-chan string {
 	text := make(chan string, 1)

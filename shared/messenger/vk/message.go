@@ -164,17 +164,35 @@ func (b *Bot) addressed(m message) bool {
 	return b.name.MatchString(m.Text) || len(m.Payload) > 0 || (m.Reply != nil && m.Reply.FromID == -b.group)
 }
 
-// command gives "/command argument", the messenger's start button, and the ref
-// of a link that led here, which counts as a start with an argument.
+// command gives "/command argument" and the messenger's start button. The ref of a
+// link that led here is the argument of a start; beside words of the customer's
+// own it stands alone, so that these are not taken for a mere greeting.
 func command(m message) (name, argument string) {
 	var payload struct {
 		Command string `json:"command"`
 	}
 	_ = json.Unmarshal(unquoted(m.Payload), &payload) // anything else is no command
-	if payload.Command == "start" || m.Ref != "" {
+	if payload.Command == "start" || (m.Ref != "" && greeting(m)) {
 		return "start", m.Ref
 	}
-	word, ok := strings.CutPrefix(m.Text, "/")
+	if name, argument = slashed(m.Text); name == "" {
+		argument = m.Ref
+	}
+	return name, argument
+}
+
+// greeting reports whether a message says nothing but that somebody is here.
+func greeting(m message) bool {
+	switch strings.ToLower(strings.Trim(m.Text, " \n/!.")) {
+	case "", "start", "начать", "старт":
+		return len(m.Attachments) == 0 && len(m.Forwarded) == 0 && m.Geo == nil
+	}
+	return false
+}
+
+// slashed reads "/command argument".
+func slashed(text string) (name, argument string) {
+	word, ok := strings.CutPrefix(text, "/")
 	if !ok {
 		return "", ""
 	}

@@ -148,8 +148,16 @@ func TestReceive_Events(t *testing.T) {
 			event(func(e *messenger.Event) { e.Text, e.Command = "Начать", "start" }),
 		},
 		"link with a ref": {
-			fresh(`,"text":"hello","ref":"promo_1","ref_source":"x"`, modern),
-			event(func(e *messenger.Event) { e.Text, e.Command, e.Argument = "hello", "start", "promo_1" }),
+			fresh(`,"text":"Начать!","ref":"promo_1","ref_source":"x"`, modern),
+			event(func(e *messenger.Event) { e.Text, e.Command, e.Argument = "Начать!", "start", "promo_1" }),
+		},
+		"link with a ref and a question": {
+			fresh(`,"text":"It broke","ref":"promo_1"`, modern),
+			event(func(e *messenger.Event) { e.Text, e.Argument = "It broke", "promo_1" }),
+		},
+		"link with a ref and a command": {
+			fresh(`,"text":"/help me","ref":"promo_1"`, modern),
+			event(func(e *messenger.Event) { e.Text, e.Command, e.Argument = "/help me", "help", "me" }),
 		},
 		"payload of somebody else": {
 			fresh(`,"text":"x","payload":"{\"button\":1}"`, modern),

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"unicode/utf16"
 
 	"github.com/SevereCloud/vksdk/v2/api"
 
@@ -97,8 +98,11 @@ func parameters(o messenger.Outgoing) (api.Params, error) {
 	if o.Part.HTML { // rendered for another messenger
 		text = o.Part.Plain
 	}
-	if text == "" && o.File == nil {
+	switch {
+	case text == "" && o.File == nil:
 		return nil, invalid(errors.New("message has neither text nor file"))
+	case len(utf16.Encode([]rune(text))) > limits.Text: // said before a file is uploaded in vain
+		return nil, invalid(errors.New("message is longer than VK takes"))
 	}
 	params := api.Params{"message": inert(text), "dont_parse_links": true, "disable_mentions": true}
 	encoded, err := encodeKeyboard(o.Keyboard, o.NoCallback)

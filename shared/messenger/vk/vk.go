@@ -34,6 +34,7 @@ const (
 // text is given there as 9000, but messages over 4096 are refused (error 914).
 var limits = messenger.Limits{
 	Text:       4096,
+	Caption:    4096,
 	Upload:     200 << 20,
 	Photo:      50 << 20,
 	Download:   200 << 20,

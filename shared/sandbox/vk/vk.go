@@ -41,7 +41,7 @@ type Config struct {
 	Retry       time.Duration // before the first repetition of a failed call, doubled each time; 0: 2 s
 	Patience    int           // failures in a row before the server is left alone; 0: 5
 	Pause       time.Duration // for how long; 0: 1 min
-	Flood       int           // equal texts to one peer within a minute before error 9; 0: 10
+	Flood       int           // equal texts to one peer within a minute before error 9; 0: 30
 }
 
 // Server is the fake. Its methods may be called from several goroutines.
@@ -94,7 +94,7 @@ func New(c Config) *Server {
 	setDefault(&c.Retry, 2*time.Second)
 	setDefault(&c.Patience, 5)
 	setDefault(&c.Pause, time.Minute)
-	setDefault(&c.Flood, 10)
+	setDefault(&c.Flood, 30)
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{
 		cfg: c, ctx: ctx, cancel: cancel, base: strings.TrimSuffix(c.URL, "/"),

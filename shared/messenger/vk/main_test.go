@@ -1,0 +1,14 @@
+package vk_test
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// Neither a poll nor an archive on its way to VK outlives its call.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m,
+		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"), // idle connections of clients
+		goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"))
+}

@@ -1,0 +1,14 @@
+package vk_test
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// A closed server leaves nothing running.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m,
+		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"), // idle connections of clients
+		goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"))
+}
