@@ -260,7 +260,7 @@ func TestTrigger_Faults(t *testing.T) {
 			w := setup(t, noKeepAlive)
 			w.trigger(h, `[{"type":"Event.comment-create"}]`, `{{userComment.text}}`)
 			w.must("POST", "/v3/issues", `{"queue":"SUP","summary":"x"}`)
-			w.Faults().Add(fault.Fault{Method: "trigger", Kind: kind, Times: 1, Wait: 500 * time.Millisecond})
+			w.Faults().Add(fault.Fault{Method: "trigger", Kind: kind, Times: 1, Wait: 1500 * time.Millisecond})
 			for _, text := range []string{"1", "2"} {
 				if _, err := w.As("anna").Comment("SUP-1", text); err != nil {
 					t.Fatal(err)
