@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -59,24 +60,26 @@ func PgBouncer(ctx context.Context, opts Options, dsn string) (*Server, error) {
 func writePooler(dir string, as account, port int, target *url.URL, settings map[string]string) (string, error) {
 	users := filepath.Join(dir, "users.txt")
 	password, _ := target.User.Password()
-	lines := []string{
-		"[databases]",
-		fmt.Sprintf("* = host=%s port=%s", target.Hostname(), target.Port()),
-		"[pgbouncer]",
-		"listen_addr = 127.0.0.1",
-		fmt.Sprintf("listen_port = %d", port),
-		"unix_socket_dir =",
-		"auth_type = trust",
-		"auth_file = " + users,
-		"pool_mode = transaction",
-		"max_client_conn = 2000",
-		"default_pool_size = 20",
+	pooler := map[string]string{
+		"listen_addr":       "127.0.0.1",
+		"listen_port":       strconv.Itoa(port),
+		"unix_socket_dir":   "",
+		"auth_type":         "trust",
+		"auth_file":         users,
+		"pool_mode":         "transaction",
+		"max_client_conn":   "2000",
+		"default_pool_size": "20",
 	}
 	for name, value := range settings {
-		lines = append(lines, name+" = "+value)
+		pooler[name] = value
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "[databases]\n* = host=%s port=%s\n[pgbouncer]\n", target.Hostname(), target.Port())
+	for name, value := range pooler {
+		fmt.Fprintf(&b, "%s = %s\n", name, value)
 	}
 	ini := filepath.Join(dir, "pgbouncer.ini")
-	if err := os.WriteFile(ini, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(ini, []byte(b.String()), 0o600); err != nil {
 		return "", fmt.Errorf("write configuration: %w", err)
 	}
 	user := fmt.Sprintf("%q %q\n", target.User.Username(), password)

@@ -1,175 +1,119 @@
-// Package backendtest gives each test a real database of its own: one PostgreSQL
-// and one Redis are started per test process, in memory, and die with it.
+// Package backendtest gives each test its own piece of a real backend: a database
+// cloned from a migrated template, a numbered database of a Redis, a pooler.
 //
-// A machine without the binaries skips the test with the reason; where CI=true it
-// fails, and nothing else stands in.
+// A test process starts at most one PostgreSQL and one Redis, in memory, when the
+// first test asks. They die with the process, and a small shell that outlives it
+// removes their files, also after a crash. Where a backend is not installed, tests
+// are skipped with the reason; with CI=true they fail.
 package backendtest
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
+	"os/exec"
 	"sync"
-	"sync/atomic"
+	"syscall"
 	"testing"
-	"time"
 
-	"github.com/jackc/pgx/v5"
+	"go.uber.org/goleak"
 
 	"supportbot/shared/backend"
 )
 
-const startTimeout = 2 * time.Minute
-
-// once starts one server per process and remembers how that went.
-type once struct {
-	sync.Once
-	server *backend.Server
-	url    string
-	err    error
+// Goroutines is an option for goleak: the backends' own goroutines, which live as
+// long as the process, are no leaks.
+func Goroutines() goleak.Option {
+	return goleak.IgnoreAnyFunction("supportbot/shared/backend.(*process).run")
 }
 
-var (
-	postgres once
-	redis    once
-	bases    atomic.Int64
-)
+// shared starts a server once per process. A failure is remembered: the machine
+// will not change, and each further try would cost the same time again.
+type shared struct {
+	start func(context.Context, backend.Options) (*backend.Server, error)
+	once  sync.Once
+	srv   *backend.Server
+	err   error
+}
 
-// Postgres gives the address of a fresh database at the newest schema, dropped
-// after the test. Every test of a process passes the same migrate. With
-// TEST_DATABASE_URL set that server is used instead of a started one.
-func Postgres(tb testing.TB, migrate func(ctx context.Context, url string) error) string {
+func (s *shared) get(tb testing.TB) *backend.Server {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
-	defer cancel()
-	postgres.Do(func() { postgres.err = postgres.startPostgres(ctx, migrate) })
-	need(tb, postgres.err)
-	name := fmt.Sprintf("t%d_%d", os.Getpid(), bases.Add(1))
-	must(tb, exec(ctx, postgres.url, fmt.Sprintf("CREATE DATABASE %s TEMPLATE %s STRATEGY FILE_COPY", name, template())))
-	tb.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
-		defer cancel()
-		if err := exec(ctx, postgres.url, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
-			tb.Logf("drop database: %v", err)
+	s.once.Do(func() {
+		if s.srv, s.err = s.start(context.Background(), backend.Options{}); s.err == nil {
+			s.err = removeAfter(s.srv.Dir())
 		}
 	})
-	return database(postgres.url, name)
+	require(tb, s.err)
+	return s.srv
 }
 
-func (o *once) startPostgres(ctx context.Context, migrate func(context.Context, string) error) error {
-	o.url = os.Getenv("TEST_DATABASE_URL")
-	if o.url == "" {
-		server, err := backend.Postgres(ctx, backend.Options{})
-		if err != nil {
-			return err
-		}
-		o.server, o.url = server, server.URL()
-	}
-	if err := exec(ctx, o.url, "CREATE DATABASE "+template()); err != nil {
-		return err
-	}
-	return migrate(ctx, database(o.url, template()))
-}
-
-// Redis gives a client's address (redis://...) of a Redis that this process has
-// for itself. Tests of one process share it: they tell themselves apart by their
-// keys (bot and chat ids), or use RedisServer.
-func Redis(tb testing.TB) string {
-	tb.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
-	defer cancel()
-	redis.Do(func() {
-		if redis.url = os.Getenv("TEST_REDIS_URL"); redis.url == "" {
-			if redis.server, redis.err = backend.Redis(ctx, backend.Options{}); redis.err == nil {
-				redis.url = redis.server.URL()
-			}
-		}
-	})
-	need(tb, redis.err)
-	return redis.url
-}
-
-// RedisServer starts a Redis for this test alone, to be stopped, wiped or killed.
-func RedisServer(tb testing.TB, opts backend.Options) *backend.Server {
-	tb.Helper()
-	return own(tb, func(ctx context.Context) (*backend.Server, error) { return backend.Redis(ctx, opts) })
-}
-
-// PostgresServer starts a PostgreSQL for this test alone, at the newest schema.
-func PostgresServer(tb testing.TB, opts backend.Options, migrate func(ctx context.Context, url string) error) *backend.Server {
-	tb.Helper()
-	return own(tb, func(ctx context.Context) (*backend.Server, error) {
-		s, err := backend.Postgres(ctx, opts)
-		if err != nil {
-			return nil, err
-		}
-		if err := migrate(ctx, s.URL()); err != nil {
-			return nil, errors.Join(err, s.Close())
-		}
-		return s, nil
-	})
-}
-
-// PgBouncer starts a PgBouncer in transaction mode before the database at url and
-// gives the address behind it.
-func PgBouncer(tb testing.TB, url string) string {
-	tb.Helper()
-	return own(tb, func(ctx context.Context) (*backend.Server, error) {
-		return backend.PgBouncer(ctx, backend.Options{}, url)
-	}).URL()
-}
-
-func own(tb testing.TB, start func(context.Context) (*backend.Server, error)) *backend.Server {
-	tb.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
-	defer cancel()
-	s, err := start(ctx)
-	need(tb, err)
-	tb.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			tb.Logf("close backend: %v", err)
-		}
-	})
-	return s
-}
-
-// need skips the test when a backend is not installed, except in CI.
-func need(tb testing.TB, err error) {
+// require ends the test if the backend could not be started.
+func require(tb testing.TB, err error) {
 	tb.Helper()
 	if errors.Is(err, backend.ErrNotInstalled) && os.Getenv("CI") != "true" {
-		tb.Skipf("skipped, no backend: %v", err)
+		tb.Skipf("skipped, needs a real backend: %v", err)
 	}
-	must(tb, err)
-}
-
-func must(tb testing.TB, err error) {
-	tb.Helper()
 	if err != nil {
 		tb.Fatal(err)
 	}
 }
 
-func template() string { return fmt.Sprintf("template_%d", os.Getpid()) }
-
-func database(server, name string) string {
-	u, err := url.Parse(server)
-	if err != nil {
-		return server
+// own starts a server that belongs to one test.
+func own(tb testing.TB, start func(context.Context, backend.Options) (*backend.Server, error), opts backend.Options) *backend.Server {
+	tb.Helper()
+	srv, err := start(context.Background(), opts)
+	require(tb, err)
+	if opts.Dir == "" {
+		require(tb, removeAfter(srv.Dir()))
 	}
-	u.Path = "/" + name
-	return u.String()
+	tb.Cleanup(func() {
+		if err := srv.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return srv
 }
 
-func exec(ctx context.Context, server, sql string) error {
-	conn, err := pgx.Connect(ctx, server)
+// PostgresServer starts a PostgreSQL for this test alone, which may stop, kill and
+// start it.
+func PostgresServer(tb testing.TB, opts backend.Options) *backend.Server {
+	tb.Helper()
+	return own(tb, backend.Postgres, opts)
+}
+
+// RedisServer starts a Redis for this test alone, which may stop, kill, wipe and
+// start it.
+func RedisServer(tb testing.TB, opts backend.Options) *backend.Server {
+	tb.Helper()
+	return own(tb, backend.Redis, opts)
+}
+
+// PgBouncer starts a pooler in transaction mode before the database of dsn, for
+// this test, and gives the DSN by way of it.
+func PgBouncer(tb testing.TB, dsn string) string {
+	tb.Helper()
+	start := func(ctx context.Context, opts backend.Options) (*backend.Server, error) {
+		return backend.PgBouncer(ctx, opts, dsn)
+	}
+	return own(tb, start, backend.Options{}).URL()
+}
+
+// removeAfter leaves a shell behind that removes dir once this process is gone:
+// its standard input ends then, whatever the process died of. It is out of reach
+// of the terminal's signals.
+func removeAfter(dir string) error {
+	const script = `read -r _; for i in 1 2 3 4 5 6 7 8 9 10; do rm -rf "$1" 2>/dev/null && exit; sleep 0.5; done`
+	cmd := exec.Command("/bin/sh", "-c", script, "sh", dir)
+	cmd.Dir = "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	pipe, err := cmd.StdinPipe()
 	if err != nil {
-		return fmt.Errorf("connect: %w", err)
+		return fmt.Errorf("watch folder: %w", err)
 	}
-	defer func() { _ = conn.Close(ctx) }()
-	if _, err := conn.Exec(ctx, sql); err != nil {
-		return fmt.Errorf("%s: %w", sql, err)
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("watch folder: %w", err)
 	}
+	keep.Store(dir, pipe)
 	return nil
 }
