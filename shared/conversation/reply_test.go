@@ -360,3 +360,43 @@ func TestCompleteStale_LeavesOtherBotsAlone(t *testing.T) {
 		t.Errorf("got %d, %v", n, err)
 	}
 }
+
+// TestReply_SlowMessenger: replies take a few seconds at most, and none is begun
+// when somebody else may hold the lease already.
+func TestReply_SlowMessenger(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		takes   time.Duration
+		pending int
+		jobs    int
+	}{
+		{"too slow for a webhook", 4 * time.Second, 0, 1},
+		{"the lease may be over", 8 * time.Second, 1, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			s := b.service(nil)
+			b.lister.set(nil, ticket.Summary{Ref: ticket.Ref{Draft: "abc"}, Title: "one\ftwo", Phase: ticket.PhaseOpen})
+			b.do(s, b.message("/menu"))
+			b.sender.forget()
+			b.sender.before = func(messenger.Outgoing) { b.wait(tt.takes) }
+			ev := b.press("v:o:dabc")
+			b.do(s, ev)
+			if got := len(b.sender.texts()); got != 1 {
+				t.Errorf("sent %d parts, want one", got)
+			}
+			if got := len(b.snapshot().Pending); got != tt.pending {
+				t.Errorf("%d entries are pending, want %d", got, tt.pending)
+			}
+			if got := len(b.records.kinds()); got != tt.jobs {
+				t.Errorf("got %d jobs, want %d", got, tt.jobs)
+			}
+			b.sender.before = nil
+			b.do(s, ev) // the lease was given back: no need to wait for its end
+			b.wantNothingPending()
+		})
+	}
+}
