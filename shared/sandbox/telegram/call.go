@@ -1,0 +1,206 @@
+package telegram
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// What a request may carry (core.telegram.org/bots/api#sending-files).
+const (
+	maxUpload = 50 << 20 // bytes of a file
+	maxFields = 4 << 20  // bytes of everything else
+	maxBody   = maxUpload + maxFields
+)
+
+// call is one call of a method.
+type call struct {
+	method string // as it is spelt in the documentation
+	params map[string]string
+	files  map[string]*upload // by form field
+	effect bool               // something changed
+}
+
+// upload is a file that came with a call.
+type upload struct {
+	name, mime string
+	data       []byte
+}
+
+// errTooLarge: the request is larger than the server reads.
+var errTooLarge = errors.New("request is too large")
+
+// parse reads the parameters from the query and the body: a form, a multipart
+// form or JSON.
+func parse(c *call, query url.Values, contentType string, body io.Reader) error {
+	c.params, c.files = map[string]string{}, map[string]*upload{}
+	take(c.params, query)
+	kind, options, _ := mime.ParseMediaType(contentType)
+	var err error
+	switch kind {
+	case "application/json":
+		err = c.parseJSON(body)
+	case "multipart/form-data":
+		err = c.parseMultipart(multipart.NewReader(body, options["boundary"]))
+	default:
+		err = c.parseForm(body)
+	}
+	if err != nil {
+		return err
+	}
+	for _, value := range c.params {
+		if !utf8.ValidString(value) {
+			return errors.New("strings must be encoded in UTF-8")
+		}
+	}
+	return nil
+}
+
+func take(params map[string]string, form url.Values) {
+	for key, values := range form {
+		params[key] = values[0]
+	}
+}
+
+func (c *call) parseForm(body io.Reader) error {
+	raw, err := readAtMost(body, maxFields)
+	if err != nil {
+		return err
+	}
+	form, err := url.ParseQuery(string(raw))
+	if err != nil {
+		return errors.New("can't parse request")
+	}
+	take(c.params, form)
+	return nil
+}
+
+// parseJSON takes text as it is and everything else as the JSON that a form
+// would carry.
+func (c *call) parseJSON(body io.Reader) error {
+	raw, err := readAtMost(body, maxFields)
+	if err != nil || len(bytes.TrimSpace(raw)) == 0 {
+		return err
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return errors.New("can't parse JSON encoded request")
+	}
+	for key, value := range fields {
+		var text string
+		switch {
+		case json.Unmarshal(value, &text) != nil:
+			c.params[key] = string(value)
+		case string(value) != "null":
+			c.params[key] = text
+		}
+	}
+	return nil
+}
+
+func (c *call) parseMultipart(parts *multipart.Reader) error {
+	for {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if part.FileName() == "" {
+			value, err := readAtMost(part, maxFields)
+			if err != nil {
+				return err
+			}
+			c.params[part.FormName()] = string(value)
+			continue
+		}
+		data, err := readAtMost(part, maxUpload)
+		if err != nil {
+			return err
+		}
+		c.files[part.FormName()] = &upload{name: part.FileName(), mime: part.Header.Get("Content-Type"), data: data}
+	}
+}
+
+func readAtMost(r io.Reader, most int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err != nil {
+		var tooLarge *http.MaxBytesError
+		if errors.As(err, &tooLarge) {
+			return nil, errTooLarge
+		}
+		return nil, err
+	}
+	if int64(len(data)) > most {
+		return nil, errTooLarge
+	}
+	return data, nil
+}
+
+// text gives a parameter; "null" is none, as in JSON.
+func (c *call) text(name string) string {
+	if v := c.params[name]; v != "null" {
+		return v
+	}
+	return ""
+}
+
+// number gives a whole number, or fallback where there is none that can be read:
+// the original does not complain.
+func (c *call) number(name string, fallback int64) int64 {
+	if n, err := strconv.ParseInt(strings.TrimSpace(c.text(name)), 10, 64); err == nil {
+		return n
+	}
+	return fallback
+}
+
+func (c *call) flag(name string) bool {
+	switch strings.ToLower(c.text(name)) {
+	case "true", "yes", "1":
+		return true
+	}
+	return false
+}
+
+// object decodes a parameter that is JSON; false when it is not there.
+func (c *call) object(name string, v any) (bool, error) {
+	text := c.text(name)
+	if text == "" {
+		return false, nil
+	}
+	return true, json.Unmarshal([]byte(text), v)
+}
+
+// shown is the call for the log: a file is its name and size.
+func (c *call) shown() json.RawMessage {
+	shown := map[string]any{}
+	for key, value := range c.params {
+		if key != "secret_token" {
+			shown[key] = value
+		}
+	}
+	for key, f := range c.files {
+		shown[key] = map[string]any{"file": f.name, "size": len(f.data)}
+	}
+	return marshal(shown)
+}
+
+// marshal encodes what is made of maps, text and numbers.
+func marshal(v any) json.RawMessage {
+	var buf bytes.Buffer
+	encoder := json.NewEncoder(&buf)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		panic(err)
+	}
+	return bytes.TrimSpace(buf.Bytes())
+}
