@@ -131,6 +131,8 @@ type Again struct {
 type Look struct {
 	ID  string `json:"id,omitempty"`
 	Key string `json:"key,omitempty"`
+	// Second: the first look found nothing; listings may have lagged.
+	Second bool `json:"second,omitempty"`
 }
 
 // Answer delivers an agent's comment. The text is read from Tracker when the

@@ -56,6 +56,10 @@ func ParseUnique(s string) (a messenger.Address, draft string, ok bool) {
 	return a, parts[4], true
 }
 
+// MarkerPrefix begins the marker within every comment that the platform writes: a
+// link definition to which nothing refers, which Tracker does not show.
+const MarkerPrefix = "[//]: # (support-bot:"
+
 // Customer is the person in a chat, as the ticket shows them.
 type Customer struct {
 	Address messenger.Address `json:"address"`

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"supportbot/shared/job"
+	"supportbot/shared/ticket"
 	"supportbot/shared/tracker"
 )
 
@@ -17,15 +18,11 @@ import (
 // earliest: the first call may still land, and listings lag behind writes.
 const settle = time.Minute
 
-// marker names a comment of ours within the text, in a form that Tracker does not
-// show (a link definition that nothing refers to).
+// marker names a comment of ours within the text.
 func marker(r *job.Run, stage string) string {
 	sum := sha256.Sum256([]byte(r.Key + "\x00" + stage))
-	return "[//]: # (support-bot:" + hex.EncodeToString(sum[:9]) + ")"
+	return ticket.MarkerPrefix + hex.EncodeToString(sum[:9]) + ")"
 }
-
-// Marked reports whether a comment was written by this platform.
-func Marked(text string) bool { return strings.Contains(text, "[//]: # (support-bot:") }
 
 // write adds a comment once. After an outcome that nobody knows it looks for the
 // comment before it writes again.

@@ -1,0 +1,112 @@
+package news
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"regexp"
+
+	"supportbot/shared/env"
+	"supportbot/shared/job"
+	"supportbot/shared/obs"
+	"supportbot/shared/ticket"
+)
+
+// SecretHeader carries the trigger's secret.
+const SecretHeader = "X-Webhook-Secret"
+
+const maxBody = 64 << 10
+
+// Trigger is the handler of the calls that Tracker's triggers make.
+type Trigger struct {
+	Secrets []env.Secret // several while rotating; none refuses every call
+	Store   interface {
+		Look(ctx context.Context, j job.New) (job.Inserted, error)
+	}
+	Publisher *job.Publisher
+	Log       *slog.Logger
+}
+
+var (
+	issueID  = regexp.MustCompile(`^[0-9a-zA-Z]{1,64}$`)
+	issueKey = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,31}-[0-9]{1,12}$`)
+)
+
+// ServeHTTP takes {"id": "...", "key": "SUP-1"}; one of the two is enough, and an
+// unknown variable of Tracker's is an empty text. What it cannot read is answered
+// 400 and not repeated: Tracker promises no redelivery, the poll finds it.
+func (t *Trigger) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	ctx := r.Context()
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		http.Error(w, "only POST", http.StatusMethodNotAllowed)
+		return
+	}
+	if !t.allowed(r.Header.Get(SecretHeader)) {
+		t.Log.WarnContext(ctx, "trigger with a wrong secret")
+		http.Error(w, "wrong secret", http.StatusForbidden)
+		return
+	}
+	p, status := parse(w, r)
+	if status != 0 {
+		t.Log.WarnContext(ctx, "trigger refused", slog.Int("status", status))
+		http.Error(w, http.StatusText(status), status)
+		return
+	}
+	j := Job(p, newID())
+	ctx = obs.WithCorrelation(ctx, j.CorrelationID)
+	in, err := t.Store.Look(ctx, j)
+	if err != nil {
+		t.Log.ErrorContext(ctx, "trigger not stored", slog.Any(obs.Error, err))
+		w.Header().Set("Retry-After", "5")
+		http.Error(w, "try again", http.StatusServiceUnavailable)
+		return
+	}
+	t.Publisher.Publish(ctx, []job.Inserted{in})
+	t.Log.InfoContext(ctx, "trigger", slog.Int64(obs.Job, in.ID), slog.Bool("joined", !in.New))
+	w.WriteHeader(http.StatusOK)
+}
+
+// allowed compares with every secret, in a time that tells nothing.
+func (t *Trigger) allowed(given string) bool {
+	ok := 0
+	for _, s := range t.Secrets {
+		if s != "" {
+			ok |= subtle.ConstantTimeCompare([]byte(given), []byte(s.Reveal()))
+		}
+	}
+	return ok == 1
+}
+
+func parse(w http.ResponseWriter, r *http.Request) (p ticket.Look, status int) {
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return p, http.StatusRequestEntityTooLarge
+	}
+	if err != nil || json.Unmarshal(raw, &p) != nil {
+		return p, http.StatusBadRequest
+	}
+	if !issueID.MatchString(p.ID) {
+		p.ID = ""
+	}
+	if !issueKey.MatchString(p.Key) {
+		p.Key = ""
+	}
+	if p.ID == "" && p.Key == "" {
+		return p, http.StatusBadRequest
+	}
+	return p, 0
+}
+
+func newID() string {
+	var b [12]byte
+	_, _ = rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
