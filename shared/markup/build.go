@@ -52,7 +52,11 @@ func (b *builder) block(n ast.Node) {
 	case *ast.Blockquote:
 		b.within(style{kind: quote}, func() { b.blocks(n, "\n\n") })
 	case *ast.FencedCodeBlock:
-		b.code(n, string(n.Language(b.source)))
+		info := ""
+		if n.Info != nil {
+			info = strings.TrimSpace(string(n.Info.Segment.Value(b.source)))
+		}
+		b.code(n, info)
 	case *ast.CodeBlock:
 		b.code(n, "")
 	case *ast.ThematicBreak:
@@ -108,20 +112,22 @@ func (b *builder) row(n ast.Node) {
 	}
 }
 
-// code writes a block of code, which keeps its own indentation.
-func (b *builder) code(n ast.Node, language string) {
+// code writes a block of code, which keeps its own indentation. What stands
+// behind the fence is the language, or words that nobody should lose.
+func (b *builder) code(n ast.Node, info string) {
 	var text bytes.Buffer
+	if len(info) > languageMost || strings.ContainsFunc(info, notLanguage) {
+		text.WriteString(unescape(info) + "\n")
+		info = ""
+	}
 	for i := range n.Lines().Len() {
 		line := n.Lines().At(i)
 		text.Write(line.Value(b.source))
 	}
-	if len(language) > languageMost || strings.ContainsFunc(language, notLanguage) {
-		language = ""
-	}
 	b.flush()
 	outer := b.indent
 	b.indent = ""
-	b.within(style{pre, language}, func() { b.write(strings.TrimRight(text.String(), "\n")) })
+	b.within(style{pre, info}, func() { b.write(strings.TrimRight(text.String(), "\n")) })
 	b.indent = outer
 }
 

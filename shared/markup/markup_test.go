@@ -28,7 +28,7 @@ func TestRender(t *testing.T) {
 			"look:\n\n<pre><code class=\"language-go\">if a &lt; b {\n\n\tc()\n}</code></pre>\n\nend", "look:\n\nif a < b {\n\n\tc()\n}\n\nend",
 		},
 		"code without a language":    {"```\na\n```", "<pre>a</pre>", "a"},
-		"a language that is none":    {"```\"><x\na\n```", "<pre>a</pre>", "a"},
+		"a language that is none":    {"```\"><x\na\n```", "<pre>&quot;&gt;&lt;x\na</pre>", "\"><x\na"},
 		"code that is not closed":    {"```\na", "<pre>a</pre>", "a"},
 		"a link":                     {"see [the *docs*](https://a.ru/x?a=1&b=2 \"title\").", `see <a href="https://a.ru/x?a=1&amp;b=2">the <i>docs</i></a>.`, "see the docs (https://a.ru/x?a=1&b=2)."},
 		"a link that names itself":   {"[a.ru](https://a.ru/) [https://b.ru](https://b.ru)", `<a href="https://a.ru/">a.ru</a> <a href="https://b.ru">https://b.ru</a>`, "a.ru https://b.ru"},
