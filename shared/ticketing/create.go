@@ -58,7 +58,7 @@ func (s *Service) open(ctx context.Context, r *job.Run, in ticket.Create, p *pro
 	if err := s.d.Records.BeginCursor(ctx, issue.ID, issue.CreatedAt); err != nil {
 		return err
 	}
-	sum := s.summary(issue, ticket.Ref{Draft: in.Draft})
+	sum := summarize(s.d.Catalogue, issue, ticket.Ref{Draft: in.Draft})
 	s.keep(ctx, in.Customer.Address, &sum)
 	return r.Done(ctx, stageCreate, p)
 }
@@ -91,15 +91,6 @@ func (s *Service) newIssue(in ticket.Create, p progress) (tracker.NewIssue, erro
 			tracker.FieldCategory:  in.Category,
 		},
 	}, nil
-}
-
-// summary is the ticket in the customer's list.
-func (s *Service) summary(i tracker.Issue, ref ticket.Ref) ticket.Summary {
-	st := s.d.Catalogue.Status(i.Status.Key, i.Status.Type, i.Status.Display)
-	return ticket.Summary{
-		Ref: ref, Key: i.Key, Title: i.Summary, Status: i.Status.Key, StatusName: i.Status.Display, Phase: st.Phase,
-		CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt, ClosedAt: i.ResolvedAt,
-	}
 }
 
 // created tells the customer that the ticket is there.

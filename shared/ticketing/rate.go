@@ -95,7 +95,7 @@ func (s *Service) transit(ctx context.Context, r *job.Run, in ticket.Reopen, id 
 	if err != nil {
 		return s.decide(r, err)
 	}
-	if s.summary(issue, in.Ref).Phase != ticket.PhaseOpen {
+	if summarize(s.d.Catalogue, issue, in.Ref).Phase != ticket.PhaseOpen {
 		steps, err := s.d.Tracker.Transitions(ctx, id)
 		if err != nil {
 			return s.decide(r, err)

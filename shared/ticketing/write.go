@@ -18,11 +18,22 @@ import (
 // earliest: the first call may still land, and listings lag behind writes.
 const settle = time.Minute
 
-// marker names a comment of ours within the text.
+// marker names a comment of ours within the text, and says whether it carries a
+// customer's words.
 func marker(r *job.Run, stage string) string {
+	kind := robots
+	if r.Kind == ticket.KindComment || r.Kind == ticket.KindReopen {
+		kind = customers
+	}
 	sum := sha256.Sum256([]byte(r.Key + "\x00" + stage))
-	return ticket.MarkerPrefix + hex.EncodeToString(sum[:9]) + ")"
+	return ticket.MarkerPrefix + kind + hex.EncodeToString(sum[:9]) + ")"
 }
+
+// The kinds of comments that the platform writes.
+const (
+	customers = "c" // a customer's message
+	robots    = "r" // the robot's own words
+)
 
 // write adds a comment once. After an outcome that nobody knows it looks for the
 // comment before it writes again.
