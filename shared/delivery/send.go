@@ -48,7 +48,9 @@ func (s *Service) send(ctx context.Context, r *job.Run, t target, stage string, 
 		return err
 	}
 	o.Chat = t.to.Chat
-	o.Key = r.Key + "/" + stage
+	if o.Key == "" {
+		o.Key = r.Key + "/" + stage
+	}
 	if err := r.Begin(ctx, stage, p); err != nil {
 		return err
 	}

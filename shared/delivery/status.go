@@ -50,7 +50,9 @@ func (s *Service) notice(ctx context.Context, r *job.Run) (job.Outcome, error) {
 	if err != nil {
 		return job.Outcome{}, err
 	}
-	return s.one(ctx, r, t, messenger.Outgoing{Part: in.Part, Keyboard: in.Keyboard, NoCallback: in.NoCallback}, in.Uncertain)
+	// The conversation may have tried to send it under the job's own key.
+	o := messenger.Outgoing{Part: in.Part, Keyboard: in.Keyboard, NoCallback: in.NoCallback, Key: r.Key}
+	return s.one(ctx, r, t, o, in.Uncertain)
 }
 
 // one delivers a single message. uncertain: it was sent before the job was made,

@@ -97,7 +97,7 @@ func (l *Looker) look(ctx context.Context, r *job.Run) (job.Outcome, error) {
 		next := Job(ticket.Look{ID: issue.ID}, r.Key)
 		return job.Outcome{Result: "sent on", Then: []job.New{next}}, nil
 	}
-	who, ok := customerOf(issue)
+	who, ok := CustomerOf(issue)
 	if !ok {
 		return job.Outcome{Result: "not a customer's"}, nil
 	}
@@ -116,7 +116,7 @@ func (l *Looker) look(ctx context.Context, r *job.Run) (job.Outcome, error) {
 		return job.Outcome{Result: "nothing yet", Then: []job.New{second}}, nil
 	}
 	if len(n.jobs) > 0 {
-		if err := l.d.Lists.Drop(ctx, who.address); err != nil {
+		if err := l.d.Lists.Drop(ctx, who.Address); err != nil {
 			l.d.Log.WarnContext(ctx, "kept list of tickets was not dropped", slog.Any(obs.Error, err))
 		}
 	}
@@ -124,37 +124,37 @@ func (l *Looker) look(ctx context.Context, r *job.Run) (job.Outcome, error) {
 	return job.Outcome{Result: map[string]int{"deliveries": len(n.jobs)}}, nil
 }
 
-// owner is whom the news of an issue are for.
-type owner struct {
-	address messenger.Address
-	ref     ticket.Ref
+// Owner is whom the news of an issue are for.
+type Owner struct {
+	Address messenger.Address
+	Ref     ticket.Ref
 }
 
-// customerOf reads the customer from the unique value, which survives a move, or
+// CustomerOf reads the customer from the unique value, which survives a move, or
 // from the fields of a ticket that an agent opened for a customer.
-func customerOf(i tracker.Issue) (owner, bool) {
+func CustomerOf(i tracker.Issue) (Owner, bool) {
 	if a, draft, ok := ticket.ParseUnique(i.Unique); ok {
-		return owner{a, ticket.Ref{Draft: draft}}, true
+		return Owner{a, ticket.Ref{Draft: draft}}, true
 	}
 	a := messenger.Address{
 		Messenger: messenger.Name(i.Fields[tracker.FieldMessenger]),
 		Bot:       i.Fields[tracker.FieldBot], Chat: i.Fields[tracker.FieldChat],
 	}
 	ok := a.Messenger != "" && a.Bot != "" && a.Chat != ""
-	return owner{a, ticket.Ref{Issue: i.ID}}, ok
+	return Owner{a, ticket.Ref{Issue: i.ID}}, ok
 }
 
 // cursor finds where the news of an issue begin. A ticket that the bot opened
 // begins with itself. Any other that is seen for the first time (a first
 // deployment, a restored database) begins with what made us look.
-func (l *Looker) cursor(ctx context.Context, r *job.Run, i tracker.Issue, who owner) (ticket.Cursor, error) {
+func (l *Looker) cursor(ctx context.Context, r *job.Run, i tracker.Issue, who Owner) (ticket.Cursor, error) {
 	c, err := l.d.Store.Cursor(ctx, i.ID)
 	if err != nil || c != nil {
 		return deref(c), err
 	}
 	start := r.CreatedAt.Add(-behind)
-	if who.ref.Draft != "" {
-		made, err := l.d.Store.Find(ctx, ticket.DraftKey(who.ref.Draft))
+	if who.Ref.Draft != "" {
+		made, err := l.d.Store.Find(ctx, ticket.DraftKey(who.Ref.Draft))
 		if err != nil {
 			return ticket.Cursor{}, err
 		}

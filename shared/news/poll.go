@@ -65,7 +65,7 @@ func (p *Poll) Run(ctx context.Context) (looks int, err error) {
 // look asks for a look unless this very version was looked at already: the key
 // names the version.
 func (p *Poll) look(ctx context.Context, i tracker.Issue) error {
-	if _, ok := customerOf(i); !ok {
+	if _, ok := CustomerOf(i); !ok {
 		return nil
 	}
 	j := Job(ticket.Look{ID: i.ID}, fmt.Sprintf("%s:v%d", i.ID, i.Version))

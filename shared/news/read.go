@@ -26,7 +26,7 @@ type entry struct {
 }
 
 // read reads what is after the cursor and what of it concerns the customer.
-func (l *Looker) read(ctx context.Context, r *job.Run, i tracker.Issue, who owner) (news, error) {
+func (l *Looker) read(ctx context.Context, r *job.Run, i tracker.Issue, who Owner) (news, error) {
 	c, err := l.cursor(ctx, r, i, who)
 	if err != nil {
 		return news{}, err
@@ -64,7 +64,7 @@ type finder struct {
 	r      *job.Run
 	rule   ReplyRule
 	issue  tracker.Issue
-	who    owner
+	who    Owner
 	cursor ticket.Cursor
 	edited map[string]time.Time // when comments were edited last
 	seen   map[string]bool      // edits that have their job
@@ -130,7 +130,7 @@ func (f *finder) edit(ctx context.Context, id string, at time.Time) error {
 }
 
 func (f *finder) answer(c tracker.Comment) ticket.Answer {
-	return ticket.Answer{Address: f.who.address, Ref: f.who.ref, Issue: f.issue.ID, Comment: c.ID, Version: c.Version}
+	return ticket.Answer{Address: f.who.Address, Ref: f.who.Ref, Issue: f.issue.ID, Comment: c.ID, Version: c.Version}
 }
 
 func (f *finder) status(ctx context.Context, c tracker.Change) error {
@@ -139,7 +139,7 @@ func (f *finder) status(ctx context.Context, c tracker.Change) error {
 		return err
 	}
 	f.add(ticket.KindStatus, ticket.ChangeKey(f.issue.ID, c.ID), c.At, ticket.StatusNews{
-		Address: f.who.address, Ref: f.who.ref, Issue: f.issue.ID, Key: f.issue.Key, Title: f.issue.Summary,
+		Address: f.who.Address, Ref: f.who.Ref, Issue: f.issue.ID, Key: f.issue.Key, Title: f.issue.Summary,
 		From: c.Status.From, To: c.Status.To, Type: to.Type, Display: to.Display,
 	})
 	return nil
@@ -171,7 +171,7 @@ func (f *finder) passed(mark string, at time.Time) bool {
 func (f *finder) add(kind, key string, at time.Time, payload any) {
 	f.jobs = append(f.jobs, job.New{
 		Queue: ticket.QueueDeliveries, Kind: kind, Key: key,
-		Lane: job.Lane{Name: ticket.OutboundLane(f.who.address)}, Sequence: at.UnixMilli(),
+		Lane: job.Lane{Name: ticket.OutboundLane(f.who.Address)}, Sequence: at.UnixMilli(),
 		Payload: payload, CorrelationID: f.r.CorrelationID,
 	})
 }

@@ -77,9 +77,14 @@ func (l *Lister) History(ctx context.Context, a messenger.Address, ref ticket.Re
 		}
 	}
 	for _, c := range changes {
-		if c.Status != nil {
-			entries = append(entries, ticket.Entry{At: c.At, Kind: "status", Status: c.Status.To})
+		if c.Status == nil {
+			continue
 		}
+		e := ticket.Entry{At: c.At, Kind: "status", Status: c.Status.To}
+		if e.Status == issue.Status.Key {
+			e.StatusName = issue.Status.Display
+		}
+		entries = append(entries, e)
 	}
 	slices.SortStableFunc(entries, func(x, y ticket.Entry) int { return x.At.Compare(y.At) })
 	return entries, nil

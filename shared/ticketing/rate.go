@@ -78,9 +78,12 @@ func (s *Service) reopen(ctx context.Context, r *job.Run) (job.Outcome, error) {
 		return job.Outcome{}, err
 	}
 	if r.Stage == "" || r.Begun(stageTransit) {
-		if err := s.transit(ctx, r, in, id); err != nil {
+		if err := s.transit(ctx, r, in, id, &p); err != nil {
 			return job.Outcome{}, err
 		}
+	}
+	if in.Message == nil && p.Open {
+		return job.Outcome{}, nil // nothing to say: it is open already
 	}
 	if in.Message != nil {
 		return job.Outcome{}, s.add(ctx, r, in.Customer, in.Ref, []ticket.Message{*in.Message})
@@ -90,12 +93,13 @@ func (s *Service) reopen(ctx context.Context, r *job.Run) (job.Outcome, error) {
 
 // transit takes the step to an open status. It reads the issue first, so that a
 // step whose outcome nobody knows is not taken twice.
-func (s *Service) transit(ctx context.Context, r *job.Run, in ticket.Reopen, id string) error {
+func (s *Service) transit(ctx context.Context, r *job.Run, in ticket.Reopen, id string, p *progress) error {
 	issue, err := s.d.Tracker.Issue(ctx, id)
 	if err != nil {
 		return s.decide(r, err)
 	}
-	if summarize(s.d.Catalogue, issue, in.Ref).Phase != ticket.PhaseOpen {
+	p.Open = r.Stage == "" && summarize(s.d.Catalogue, issue, in.Ref).Open()
+	if !summarize(s.d.Catalogue, issue, in.Ref).Open() {
 		steps, err := s.d.Tracker.Transitions(ctx, id)
 		if err != nil {
 			return s.decide(r, err)
@@ -111,7 +115,7 @@ func (s *Service) transit(ctx context.Context, r *job.Run, in ticket.Reopen, id 
 		}
 		s.keep(ctx, in.Customer.Address, nil)
 	}
-	return r.Done(ctx, stageTransit, nil)
+	return r.Done(ctx, stageTransit, p)
 }
 
 // reopening chooses a step to an open status; a workflow may offer none, and then

@@ -19,6 +19,7 @@ import (
 	"supportbot/shared/catalogue"
 	"supportbot/shared/job"
 	"supportbot/shared/messenger"
+	"supportbot/shared/news"
 	"supportbot/shared/ticket"
 	"supportbot/shared/tracker"
 )
@@ -123,11 +124,14 @@ func (s *Service) again(ctx context.Context, r *job.Run) (job.Outcome, error) {
 // completed the job is held for it.
 func (s *Service) issue(ctx context.Context, r *job.Run, a messenger.Address, ref ticket.Ref) (id string, err error) {
 	if ref.Draft == "" {
-		return ref.Issue, nil
+		return s.owned(ctx, r, a, ref.Issue)
 	}
 	made, err := s.d.Records.Find(ctx, ticket.DraftKey(ref.Draft))
 	if err != nil {
 		return "", err
+	}
+	if made != nil && made.Lane.Name != ticket.InboundLane(a) {
+		return "", errForeign
 	}
 	if made != nil && made.State != job.Completed {
 		return "", job.HoldFor(made.Key)
@@ -145,6 +149,21 @@ func (s *Service) issue(ctx context.Context, r *job.Run, a messenger.Address, re
 		return "", s.decide(r, err)
 	}
 	return found.ID, nil
+}
+
+var errForeign = job.Review(errors.New("the ticket is another customer's"))
+
+// owned makes sure that a ticket which no draft names is the customer's: buttons
+// can be forged.
+func (s *Service) owned(ctx context.Context, r *job.Run, a messenger.Address, id string) (string, error) {
+	issue, err := s.d.Tracker.Issue(ctx, id)
+	if err != nil {
+		return "", s.decide(r, fmt.Errorf("read ticket: %w", err))
+	}
+	if owner, ok := news.CustomerOf(issue); !ok || owner.Address != a {
+		return "", errForeign
+	}
+	return issue.ID, nil
 }
 
 // decide turns an error of Tracker's into the job's decision. Calls that may have

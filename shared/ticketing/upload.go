@@ -17,6 +17,7 @@ import (
 type progress struct {
 	Uploads []upload `json:"uploads,omitempty"` // by the order of the attachments
 	Issue   *Created `json:"issue,omitempty"`
+	Open    bool     `json:"open,omitempty"` // the ticket to reopen was open already
 }
 
 // upload is one file on its way: its temporary id in Tracker, or why there is
