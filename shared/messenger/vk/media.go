@@ -44,17 +44,25 @@ type sized struct {
 func translate(attachments []json.RawMessage) media {
 	var m media
 	for _, raw := range attachments {
-		var fields map[string]json.RawMessage
-		var kind string
-		if json.Unmarshal(raw, &fields) != nil || json.Unmarshal(fields["type"], &kind) != nil {
+		kind, object, ok := unwrapped(raw)
+		if !ok {
 			m.unsupported = append(m.unsupported, "attachment")
 			continue
 		}
-		if !m.add(kind, fields[kind]) {
+		if !m.add(kind, object) {
 			m.unsupported = append(m.unsupported, kind)
 		}
 	}
 	return m
+}
+
+// unwrapped gives what is in {"type":"photo","photo":{...}}.
+func unwrapped(raw json.RawMessage) (kind string, object json.RawMessage, ok bool) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil || json.Unmarshal(fields["type"], &kind) != nil {
+		return "", nil, false
+	}
+	return kind, fields[kind], true
 }
 
 // add translates one attachment; false means that it cannot be carried.

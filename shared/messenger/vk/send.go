@@ -5,11 +5,9 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 	"unicode/utf16"
 
 	"github.com/SevereCloud/vksdk/v2/api"
@@ -17,9 +15,6 @@ import (
 	"supportbot/shared/messenger"
 	"supportbot/shared/obs"
 )
-
-// snackbarMost is the length of the text that answers a press.
-const snackbarMost = 90
 
 // Send implements messenger.Sender. Only the last call is visible to the
 // customer, so whatever fails before it is never Uncertain.
@@ -46,50 +41,6 @@ func (b *Bot) Send(ctx context.Context, o messenger.Outgoing) (messenger.Receipt
 		return b.post(ctx, params)
 	}
 	return receipt, err
-}
-
-// Edit implements messenger.Sender.
-func (b *Bot) Edit(ctx context.Context, messageID string, o messenger.Outgoing) error {
-	params, err := parameters(o)
-	if err != nil {
-		return err
-	}
-	number, err := strconv.ParseInt(messageID, 10, 64)
-	if err != nil || number <= 0 {
-		return invalid(errors.New("edit message: its id is not a number"))
-	}
-	params["peer_id"], params["cmid"] = o.Chat, number
-	var done json.RawMessage
-	err = b.call(ctx, "messages.edit", params, &done)
-	if _, has := params["keyboard"]; has && keyboardRefused(err) {
-		b.log.WarnContext(ctx, "VK refuses the keyboard, edited without", obs.Messenger, messenger.VK, obs.Chat, o.Chat, obs.Error, err)
-		delete(params, "keyboard")
-		return b.call(ctx, "messages.edit", params, &done)
-	}
-	return err
-}
-
-// Answer implements messenger.Sender: a text appears for a moment above the
-// conversation.
-func (b *Bot) Answer(ctx context.Context, p messenger.Press, text string) error {
-	if p.ID == "" {
-		return nil // a text button has no spinner
-	}
-	params := api.Params{"event_id": p.ID, "user_id": p.User, "peer_id": p.Chat}
-	if text != "" {
-		data, err := json.Marshal(map[string]string{"type": "show_snackbar", "text": shortened(text, snackbarMost)})
-		if err != nil {
-			return invalid(fmt.Errorf("answer press: %w", err))
-		}
-		params["event_data"] = string(data)
-	}
-	var done json.RawMessage
-	err := b.call(ctx, "messages.sendMessageEventAnswer", params, &done)
-	var e *messenger.Error
-	if errors.As(err, &e) && e.Code == codeParam {
-		return nil // answered before, or too old
-	}
-	return err
 }
 
 // parameters gives the parameters that sending and editing share.

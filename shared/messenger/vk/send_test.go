@@ -347,10 +347,30 @@ func TestEdit_Errors(t *testing.T) {
 	}
 	theirs := c.Write("mine")
 	kindAndCode(t, h.bot.Edit(h.ctx, theirs, text(c.Chat(), "x", "")), messenger.Invalid, 920)
-	kindAndCode(t, h.bot.Edit(h.ctx, "77", text(c.Chat(), "x", "")), messenger.Invalid, 100)
+	kindAndCode(t, h.bot.Edit(h.ctx, "77", text(c.Chat(), "x", "")), messenger.Invalid, 0)
 	kindAndCode(t, h.bot.Edit(h.ctx, "none", text(c.Chat(), "x", "")), messenger.Invalid, 0)
 	now.move(25 * time.Hour)
 	kindAndCode(t, h.bot.Edit(h.ctx, r.MessageID, text(c.Chat(), "x", "")), messenger.Invalid, 909)
+}
+
+func TestEdit_FilesStay(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	c := h.customer()
+	o := text(c.Chat(), "caption", "k")
+	o.File = file("a.txt", "text/plain", []byte("abc"))
+	r, err := h.bot.Send(h.ctx, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.bot.Edit(h.ctx, r.MessageID, text(c.Chat(), "mended", "")); err != nil {
+		t.Fatal(err)
+	}
+	if seen := c.Seen()[0]; seen.Text != "mended" || seen.File == nil || string(seen.File.Data) != "abc" {
+		t.Errorf("got %+v, want the new caption and the old file", seen)
+	}
+	h.faults.Add(fault.Fault{Method: "messages.getById", Kind: fault.HTMLBefore, Times: 1})
+	kindAndCode(t, h.bot.Edit(h.ctx, r.MessageID, text(c.Chat(), "x", "")), messenger.Temporary, 0)
 }
 
 // collect connects a webhook that gives what the adapter receives.
