@@ -44,7 +44,6 @@ type Sender interface {
 // Records is what deliveries need of the database.
 type Records interface {
 	Person(ctx context.Context, a messenger.Address) (*person.Person, error)
-	SetReachable(ctx context.Context, a messenger.Address, reachable bool) error
 	Sent(ctx context.Context, issue, comment string) (*ticket.Sent, error)
 	SaveSent(ctx context.Context, s ticket.Sent) error
 }
@@ -62,6 +61,7 @@ type Deps struct {
 	Tracker   Tracker
 	Senders   func(messenger.Address) (Sender, bool)
 	Records   Records
+	Reachable func(ctx context.Context, a messenger.Address, reachable bool) error // notes whether somebody can be written to
 	Pacer     Pacer
 	Rule      *news.Rule
 	Catalogue *catalogue.Catalogue

@@ -115,7 +115,7 @@ func (s *Service) ended(ctx context.Context, t target, p progress, err error, te
 	case !errors.As(err, &gone):
 		return job.Outcome{}, err
 	case gone.kind == messenger.Blocked:
-		if rerr := s.d.Records.SetReachable(ctx, t.to, false); rerr != nil {
+		if rerr := s.d.Reachable(ctx, t.to, false); rerr != nil {
 			return job.Outcome{}, rerr
 		}
 		return tell(undelivered), nil

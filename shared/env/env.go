@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -62,6 +63,18 @@ func (r *Reader) Secret(name string) Secret { return Secret(r.String(name, "")) 
 
 // RequiredSecret is Required for values that must not be seen.
 func (r *Reader) RequiredSecret(name string) Secret { return Secret(r.Required(name)) }
+
+// RequiredSecrets gives a comma-separated list of secrets, all of them valid: two
+// while one is rotated.
+func (r *Reader) RequiredSecrets(name string) []Secret {
+	var list []Secret
+	for _, s := range strings.Split(r.Required(name), ",") {
+		if s = strings.TrimSpace(s); s != "" {
+			list = append(list, Secret(s))
+		}
+	}
+	return list
+}
 
 // Int gives the variable as a number.
 func (r *Reader) Int(name string, fallback int) int {

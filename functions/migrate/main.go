@@ -1,0 +1,26 @@
+// Command migrate brings the databases to the newest schema. The deployment
+// invokes it, because they can be reached only from inside the cloud's network.
+package main
+
+import (
+	"context"
+
+	"supportbot/functions/migrate/wire"
+	"supportbot/shared/wiring"
+)
+
+// Response is what the deployment reads.
+type Response struct {
+	OK bool `json:"ok"`
+}
+
+// Handler is the entry point of a direct call.
+func Handler(ctx context.Context, _ []byte) (*Response, error) {
+	rt := wiring.Cloud("migrate")
+	if err := wire.Migrate(ctx, rt.Env, rt.Log); err != nil {
+		return nil, err
+	}
+	return &Response{OK: true}, nil
+}
+
+func main() {} // the runtime calls Handler

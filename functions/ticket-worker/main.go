@@ -1,0 +1,27 @@
+// Command ticket-worker works on the queue tickets: what customers ask of Tracker.
+package main
+
+import (
+	"context"
+	"time"
+
+	"supportbot/functions/ticket-worker/wire"
+	"supportbot/shared/job"
+	"supportbot/shared/wiring"
+	"supportbot/shared/ycf"
+)
+
+var app = ycf.Lazy[*job.Worker]{Timeout: 5 * time.Second, Build: func(context.Context) (*job.Worker, error) {
+	return wire.New(wiring.Cloud("ticket-worker"))
+}}
+
+// Handler is the entry point that the queue's trigger calls.
+func Handler(ctx context.Context, ev *ycf.QueueEvent) error {
+	w, err := app.Get(ctx)
+	if err != nil {
+		return err
+	}
+	return w.Handle(ctx, ev)
+}
+
+func main() {} // the runtime calls Handler

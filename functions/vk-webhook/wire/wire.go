@@ -1,0 +1,27 @@
+// Package wire puts the VK webhook together.
+package wire
+
+import (
+	"net/http"
+
+	"supportbot/shared/conversation"
+	"supportbot/shared/messenger/vk"
+	"supportbot/shared/wiring"
+	"supportbot/shared/wiring/bot"
+	"supportbot/shared/ycf"
+)
+
+// New makes the handler of POST /vk.
+func New(rt wiring.Runtime) (http.Handler, error) {
+	cfg := vk.ConfigFrom(rt.Env)
+	cfg.Log = rt.Log
+	b, err := bot.New(rt)
+	if err != nil {
+		return nil, err
+	}
+	m, err := vk.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return ycf.Recover(rt.Log, conversation.Webhook(m, b.Conversation(m))), nil
+}

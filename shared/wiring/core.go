@@ -1,0 +1,82 @@
+// Package wiring puts the parts together from environment variables: what every
+// function needs (Core) and what those need that talk to people and Tracker
+// (Bot, in its child package). Each function's own wire package adds the rest, so
+// that it links no more than it uses.
+package wiring
+
+import (
+	"log/slog"
+	"os"
+
+	"supportbot/shared/env"
+	"supportbot/shared/job"
+	"supportbot/shared/obs"
+	"supportbot/shared/postgres"
+	"supportbot/shared/queue"
+	"supportbot/shared/queue/ymq"
+)
+
+// Runtime is what a function finds where it runs.
+type Runtime struct {
+	Env *env.Reader
+	Log *slog.Logger
+	// Queue replaces Message Queue in the local run; nil: QUEUE_* variables.
+	Queue queue.Publisher
+	// Hook is called at the points of jobs and conversations; nil outside crash
+	// tests.
+	Hook func(point string)
+}
+
+// Cloud is the runtime of a deployed function.
+func Cloud(function string) Runtime {
+	level := slog.LevelInfo
+	if os.Getenv("LOG_LEVEL") == "debug" {
+		level = slog.LevelDebug
+	}
+	return Runtime{Env: env.NewReader(), Log: obs.NewLogger(os.Stdout, function, level)}
+}
+
+// Core is the database of jobs and the way to send hints for them.
+type Core struct {
+	DB        *postgres.DB
+	Publisher *job.Publisher
+}
+
+// NewCore opens the core. It reads every variable that it needs and gives all
+// problems at once; callers read theirs before, into the same reader.
+func NewCore(rt Runtime) (Core, error) {
+	cfg := postgres.ConfigFrom(rt.Env)
+	var sqs ymq.Config
+	if rt.Queue == nil {
+		sqs = ymq.ConfigFrom(rt.Env)
+	}
+	if err := rt.Env.Err(); err != nil {
+		return Core{}, err
+	}
+	db, err := postgres.Open(cfg)
+	if err != nil {
+		return Core{}, err
+	}
+	q := rt.Queue
+	if q == nil {
+		if q, err = ymq.New(sqs); err != nil {
+			db.Close()
+			return Core{}, err
+		}
+	}
+	return Core{DB: db, Publisher: &job.Publisher{Queue: q, Store: db, Log: rt.Log}}, nil
+}
+
+// Worker is a worker on one queue.
+func (c Core) Worker(rt Runtime, queue string, kinds ...map[string]job.Kind) *job.Worker {
+	all := map[string]job.Kind{}
+	for _, m := range kinds {
+		for name, k := range m {
+			all[name] = k
+		}
+	}
+	return &job.Worker{
+		Queue: queue, Kinds: all, Store: c.DB, Publisher: c.Publisher,
+		Log: rt.Log, Clock: job.SystemClock(), Hook: rt.Hook,
+	}
+}
