@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 
@@ -68,7 +69,6 @@ type handler func(s *Server, c *call) (any, *refusal)
 
 // serveMethod runs one call under the faults for its method.
 func (s *Server) serveMethod(w http.ResponseWriter, r *http.Request, name string) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	c := &call{method: s.spelt(name)}
 	// The body is read before a fault may hang the call: only then the server
 	// notices that the caller gives up.
@@ -76,6 +76,7 @@ func (s *Server) serveMethod(w http.ResponseWriter, r *http.Request, name string
 		refused := bad(err.Error())
 		if errors.Is(err, errTooLarge) {
 			refused = refuse(http.StatusRequestEntityTooLarge, "Request Entity Too Large")
+			_, _ = io.CopyN(io.Discard, r.Body, drained)
 		}
 		s.finish(w, c, refused.answer())
 		return

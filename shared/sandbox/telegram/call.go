@@ -7,7 +7,6 @@ import (
 	"io"
 	"mime"
 	"mime/multipart"
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -16,9 +15,8 @@ import (
 
 // What a request may carry (core.telegram.org/bots/api#sending-files).
 const (
-	maxUpload = 50 << 20 // bytes of a file
-	maxFields = 4 << 20  // bytes of everything else
-	maxBody   = maxUpload + maxFields
+	maxUpload = 50 << 20 // bytes of all files
+	maxFields = 4 << 20  // bytes of a field
 )
 
 // call is one call of a method.
@@ -34,6 +32,10 @@ type upload struct {
 	name, mime string
 	data       []byte
 }
+
+// drained is how much of a request that is too large is still read, so that its
+// sender comes to reading the answer.
+const drained = 64 << 20
 
 // errTooLarge: the request is larger than the server reads.
 var errTooLarge = errors.New("request is too large")
@@ -107,6 +109,7 @@ func (c *call) parseJSON(body io.Reader) error {
 }
 
 func (c *call) parseMultipart(parts *multipart.Reader) error {
+	left := int64(maxUpload)
 	for {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
@@ -123,10 +126,11 @@ func (c *call) parseMultipart(parts *multipart.Reader) error {
 			c.params[part.FormName()] = string(value)
 			continue
 		}
-		data, err := readAtMost(part, maxUpload)
+		data, err := readAtMost(part, left)
 		if err != nil {
 			return err
 		}
+		left -= int64(len(data))
 		c.files[part.FormName()] = &upload{name: part.FileName(), mime: part.Header.Get("Content-Type"), data: data}
 	}
 }
@@ -134,10 +138,6 @@ func (c *call) parseMultipart(parts *multipart.Reader) error {
 func readAtMost(r io.Reader, most int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err != nil {
-		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) {
-			return nil, errTooLarge
-		}
 		return nil, err
 	}
 	if int64(len(data)) > most {

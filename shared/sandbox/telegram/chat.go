@@ -40,6 +40,7 @@ type chat struct {
 	kind     string
 	title    string
 	user     *user // of a private chat
+	owner    *user // of a group: who made it
 	left     bool  // the bot is no member of the group
 	movedTo  int64 // the chat has another id now
 	messages []*message

@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"errors"
+	"slices"
 	"strings"
 )
 
@@ -78,7 +79,12 @@ func (c *Customer) Send(content Content) int64 {
 
 // fill puts the content into a message.
 func (s *Server) fill(m *message, content Content) {
-	m.text, m.entities = content.Text, s.detect.add(content.Text, append([]Entity(nil), content.Entities...))
+	entities := slices.Clone(content.Entities)
+	if checkEntities(content.Text, entities) != nil {
+		entities = nil // no client makes such
+	}
+	m.text, m.entities = tidy(content.Text, entities)
+	m.entities = s.detect.add(m.text, m.entities)
 	m.location, m.contact, m.extra = content.Location, content.Contact, content.Extra
 	if content.File != nil {
 		m.media = content.File.held(s)
@@ -102,8 +108,18 @@ func (s *Server) overheard(m *message) bool {
 	return command || strings.Contains(strings.ToLower(m.text), name) || m.reply != nil && m.reply.from == nil
 }
 
-// Write sends a text.
-func (c *Customer) Write(text string) int64 { return c.Send(Content{Text: text}) }
+// Write sends a text. As clients do, it makes several messages of one that is
+// too long; the id is that of the first.
+func (c *Customer) Write(text string) int64 {
+	first := head(text, maxText)
+	id := c.Send(Content{Text: first})
+	for rest := text[len(first):]; rest != ""; {
+		piece := head(rest, maxText)
+		c.Send(Content{Text: piece})
+		rest = rest[len(piece):]
+	}
+	return id
+}
 
 // Start presses the button that opens the chat; payload is of the deep link that
 // led there, or empty.

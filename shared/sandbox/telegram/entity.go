@@ -22,6 +22,9 @@ type Entity struct {
 	Format   string `json:"date_time_format,omitempty"`
 }
 
+// In gives the part of a text that the entity covers.
+func (e Entity) In(text string) string { return cut(text, e.Offset, e.end()) }
+
 func (e Entity) end() int { return e.Offset + e.Length }
 
 // units gives the length of a text as Telegram counts it.
@@ -48,6 +51,18 @@ func cut(text string, from, to int) string {
 		at += max(1, utf16.RuneLen(r))
 	}
 	return text[min(start, end):end]
+}
+
+// head gives as much of the beginning of a text as fits into so many UTF-16 code
+// units.
+func head(text string, most int) string {
+	at := 0
+	for i, r := range text {
+		if at += max(1, utf16.RuneLen(r)); at > most {
+			return text[:i]
+		}
+	}
+	return text
 }
 
 // boundaries tells for each offset whether a character begins there.

@@ -7,7 +7,7 @@ func (c *Customer) Group(title string) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id := -s.nextID() - 4_000_000
-	ch := &chat{id: id, kind: group, title: title}
+	ch := &chat{id: id, kind: group, title: title, owner: s.users[c.id]}
 	s.chats[id] = ch
 	s.emit("my_chat_member", map[string]any{
 		"chat": ch.wire(), "from": s.users[c.id].User, "date": s.now().Unix(),
@@ -51,14 +51,17 @@ func (s *Server) Migrate(chatID int64) int64 {
 	moved.id = -1_000_000_000_000 - s.nextID()
 	moved.kind = supergroup
 	setDefault(&moved.title, "Group")
-	moved.user, moved.messages, moved.keyboard = nil, nil, nil
+	if old.user != nil {
+		moved.user, moved.owner = nil, old.user
+	}
+	moved.messages, moved.keyboard = nil, nil
 	s.chats[moved.id] = &moved
 	old.movedTo = moved.id
 	for _, m := range []*message{
 		{chat: old, extra: map[string]any{"migrate_to_chat_id": moved.id}},
 		{chat: &moved, extra: map[string]any{"migrate_from_chat_id": old.id}},
 	} {
-		m.from = old.user
+		m.from = moved.owner
 		s.store(m)
 		s.emit("message", s.wire(m))
 	}

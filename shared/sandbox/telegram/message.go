@@ -19,9 +19,18 @@ type message struct {
 	quote    string
 	forward  *Forward
 	inline   [][]Button
-	preview  map[string]any // link_preview_options
+	preview  *preview
 	extra    map[string]any // fields of Telegram's that this server has no word for
 	deleted  bool
+}
+
+// preview is link_preview_options.
+type preview struct {
+	Disabled bool   `json:"is_disabled,omitempty"`
+	URL      string `json:"url,omitempty"`
+	Small    bool   `json:"prefer_small_media,omitempty"`
+	Large    bool   `json:"prefer_large_media,omitempty"`
+	Above    bool   `json:"show_above_text,omitempty"`
 }
 
 // Location is a point on the map, with a title and an address when it is a venue.
@@ -57,8 +66,17 @@ func (s *Server) store(m *message) *message {
 	return m
 }
 
-// wire is a message as Telegram describes it.
+// wire is a message as Telegram describes it, with the one that it answers.
 func (s *Server) wire(m *message) map[string]any {
+	w := s.alone(m)
+	if m.reply != nil && !m.reply.deleted {
+		w["reply_to_message"] = s.alone(m.reply)
+	}
+	return w
+}
+
+// alone is a message without the one that it answers.
+func (s *Server) alone(m *message) map[string]any {
 	w := map[string]any{"message_id": m.id, "date": m.date.Unix(), "chat": m.chat.wire(), "from": s.sender(m)}
 	text, entities := "text", "entities"
 	if m.media != nil {
@@ -82,11 +100,6 @@ func (s *Server) wire(m *message) map[string]any {
 	}
 	if !m.edited.IsZero() {
 		w["edit_date"] = m.edited.Unix()
-	}
-	if m.reply != nil {
-		inner := s.wire(m.reply)
-		delete(inner, "reply_to_message") // one level only
-		w["reply_to_message"] = inner
 	}
 	if m.quote != "" {
 		w["quote"] = map[string]any{"text": m.quote, "position": 0, "is_manual": true}

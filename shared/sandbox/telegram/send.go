@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // send does what all methods that send one message have in common: the message
@@ -69,7 +70,10 @@ func (s *Server) replyTo(c *call, m *message) *refusal {
 	switch {
 	case m.reply == nil && !p.Anyway:
 		return bad("message to be replied not found")
-	case m.reply != nil:
+	case m.reply == nil:
+	case !strings.Contains(m.reply.text, p.Quote):
+		return bad("QUOTE_TEXT_INVALID")
+	default:
 		m.quote = p.Quote
 	}
 	return nil

@@ -103,8 +103,11 @@ func (c Config) withDefaults() Config {
 	if c.Calls == nil {
 		c.Calls = &fault.Log{}
 	}
-	if c.Client == nil {
-		c.Client = &http.Client{Timeout: time.Minute}
+	if c.Client == nil { // the original follows no redirects
+		c.Client = &http.Client{
+			Timeout:       time.Minute,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}
 	}
 	setDefault(&c.PerSecond, 30)
 	setDefault(&c.Burst, 3)
@@ -124,7 +127,8 @@ func setDefault[T comparable](v *T, fallback T) {
 	}
 }
 
-// Close stops the deliveries and the long polls, and waits for those under way.
+// Close stops the deliveries, the long polls and calls that hang, and waits for
+// the deliveries under way.
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.cancel()
@@ -137,6 +141,16 @@ func (s *Server) Close() {
 
 // ServeHTTP answers everything that a bot may ask of Telegram.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(s.ctx, cancel)()
+	s.serve(w, r.WithContext(ctx))
+	if s.ctx.Err() != nil {
+		panic(http.ErrAbortHandler) // a call that hung gets no answer
+	}
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if rest, ok := strings.CutPrefix(r.URL.Path, "/file/bot"); ok {
 		s.serveFile(w, r, rest)
 		return

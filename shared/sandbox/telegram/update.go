@@ -3,8 +3,10 @@ package telegram
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	"supportbot/shared/sandbox/fault"
@@ -54,29 +56,33 @@ func (s *Server) wanted(kind string) bool {
 }
 
 // Deliver tells the bot of something that the customers' methods have no word
-// for: an update as Telegram would send it. Without update_id it gets the next one.
-func (s *Server) Deliver(object map[string]any) {
+// for: an update as Telegram would send it, anything that encodes as JSON.
+// Without update_id it gets the next one.
+func (s *Server) Deliver(object any) error {
+	body, err := json.Marshal(object)
+	if err != nil {
+		return fmt.Errorf("encode update: %w", err)
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(body, &fields); err != nil {
+		return fmt.Errorf("read update: %w", err)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	id, err := strconv.ParseInt(string(fields["update_id"]), 10, 64)
+	if err != nil {
+		s.lastUpdate++
+		id = s.lastUpdate
+		fields["update_id"] = marshal(id)
+	}
 	kind := ""
-	for key := range object {
+	for key := range fields {
 		if key != "update_id" {
 			kind = key
 		}
 	}
-	copied := map[string]any{kind: object[kind]}
-	if id, ok := object["update_id"]; ok {
-		copied["update_id"] = id
-	} else {
-		s.lastUpdate++
-		copied["update_id"] = s.lastUpdate
-	}
-	var head struct {
-		ID int64 `json:"update_id"`
-	}
-	body := marshal(copied)
-	_ = json.Unmarshal(body, &head)
-	s.enqueue(head.ID, kind, body)
+	s.enqueue(id, kind, marshal(fields))
+	return nil
 }
 
 func (s *Server) enqueue(id int64, kind string, body []byte) {

@@ -38,6 +38,8 @@ type Message struct {
 	Keyboard [][]Button `json:"keyboard,omitempty"`
 	Location *Location  `json:"location,omitempty"`
 	Contact  *Contact   `json:"contact,omitempty"`
+
+	Extra map[string]any `json:"extra,omitempty"` // fields of Telegram's that have no name here
 }
 
 // Chat gives a chat as its people see it now, oldest first.
@@ -62,6 +64,7 @@ func (s *Server) view(m *message) Message {
 		ID: m.id, From: s.sender(m).ID, Out: m.from == nil, Text: m.text, Entities: m.entities,
 		HTML: HTML(m.text, m.entities), Time: m.date, Edited: !m.edited.IsZero(), Album: m.album,
 		Keyboard: m.inline, Location: m.location, Contact: m.contact,
+		Extra: m.extra,
 	}
 	if m.reply != nil {
 		v.ReplyTo = m.reply.id

@@ -3,6 +3,7 @@ package telegram
 import (
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -131,6 +132,7 @@ func (s *Server) getWebhookInfo(*call) (any, *refusal) {
 		for kind := range s.allowed {
 			kinds = append(kinds, kind)
 		}
+		slices.Sort(kinds)
 		w["allowed_updates"] = kinds
 	}
 	if h := s.hook; h != nil {
