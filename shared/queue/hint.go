@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -20,15 +21,27 @@ var ErrNotHint = errors.New("message is not a hint")
 // chosen, so that any ten hints fit into one batch of 256 KB.
 const maxCorrelation = 256
 
-// Body is the hint as a message's body. A correlation id that the queue would
-// refuse loses what is wrong with it: it is for logs, and the hint has to arrive.
+// Body is the hint as a message's body: JSON in ASCII, because a queue refuses
+// some characters, emulators more of them, and one refused hint would be refused
+// for ever. A long correlation id is cut: it is for logs, and the hint has to
+// arrive.
 func (h Hint) Body() string {
 	h.CorrelationID = tidy(h.CorrelationID)
 	b, err := json.Marshal(h)
 	if err != nil {
 		panic(fmt.Sprintf("a number and a string cannot be encoded: %v", err))
 	}
-	return string(b)
+	var ascii strings.Builder
+	for _, r := range string(b) {
+		if r < utf8.RuneSelf {
+			ascii.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&ascii, `\u%04x`, unit)
+		}
+	}
+	return ascii.String()
 }
 
 // ParseHint reads a message's body. Fields that it does not know are a newer
@@ -45,22 +58,7 @@ func ParseHint(body string) (Hint, error) {
 	return h, nil
 }
 
-// tidy cuts to maxCorrelation bytes and drops what a message may not contain:
-// U+FFFE and U+FFFF (SendMessage, "A message can include only XML, JSON, and
-// unformatted text"; control characters are escaped by JSON).
+// tidy cuts to maxCorrelation bytes of valid UTF-8.
 func tidy(id string) string {
-	id = strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || r == 0xFFFE || r == 0xFFFF {
-			return -1
-		}
-		return r
-	}, id)
-	if len(id) <= maxCorrelation {
-		return id
-	}
-	cut := maxCorrelation
-	for !utf8.RuneStart(id[cut]) {
-		cut--
-	}
-	return id[:cut]
+	return strings.ToValidUTF8(id[:min(len(id), maxCorrelation)], "")
 }

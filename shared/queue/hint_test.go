@@ -57,17 +57,18 @@ func TestHint_Body(t *testing.T) {
 	long := strings.Repeat("ю", 200)
 	tests := map[string]struct{ id, want string }{
 		"plain":             {"telegram:77:1001", "telegram:77:1001"},
+		"emoji":             {"😀ю", "😀ю"},
 		"control character": {"a\x00\x1bb", "a\x00\x1bb"},
 		"too long":          {long, long[:256]},
 		"cut inside a rune": {"x" + long, "x" + long[:254]},
-		"not characters":    {"a\uFFFE\uFFFFb", "ab"},
+		"no characters":     {"a\uFFFE\uFFFFb", "a\uFFFE\uFFFFb"},
 		"not UTF-8":         {"a\xffb", "ab"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			body := queue.Hint{Job: 5, CorrelationID: tc.id}.Body()
-			if strings.ContainsFunc(body, func(r rune) bool { return r < ' ' || r == 0xFFFE || r == 0xFFFF }) {
+			if strings.ContainsFunc(body, func(r rune) bool { return r < ' ' || r > '~' }) {
 				t.Errorf("body %q has characters that the queue refuses", body)
 			}
 			got, err := queue.ParseHint(body)
