@@ -1,6 +1,8 @@
 package ymq
 
 import (
+	"errors"
+	"net/url"
 	"strings"
 
 	"supportbot/shared/env"
@@ -23,9 +25,13 @@ const (
 )
 
 // ConfigFrom reads QUEUE_ENDPOINT, QUEUE_REGION, QUEUE_ACCESS_KEY,
-// QUEUE_SECRET_KEY and, for each queue that the function uses, its URL: for
-// "tickets" QUEUE_URL_TICKETS, for "dead-letters" QUEUE_URL_DEAD_LETTERS.
+// QUEUE_SECRET_KEY and each queue's URL: QUEUE_URL_TICKETS, QUEUE_URL_DELIVERIES
+// and QUEUE_URL_BROADCASTS, or those of the queues that are named ("dead-letters"
+// is QUEUE_URL_DEAD_LETTERS).
 func ConfigFrom(r *env.Reader, queues ...string) Config {
+	if len(queues) == 0 {
+		queues = []string{"tickets", "deliveries", "broadcasts"}
+	}
 	c := Config{
 		Endpoint:  r.String("QUEUE_ENDPOINT", defaultEndpoint),
 		Region:    r.String("QUEUE_REGION", defaultRegion),
@@ -41,4 +47,12 @@ func ConfigFrom(r *env.Reader, queues ...string) Config {
 
 func urlVariable(name string) string {
 	return "QUEUE_URL_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+}
+
+func (c *Config) validate() error {
+	u, err := url.Parse(c.Endpoint)
+	if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
+		return errors.New("the queue's endpoint has to be an address like " + defaultEndpoint)
+	}
+	return nil
 }

@@ -49,7 +49,10 @@ var (
 )
 
 // New makes a client; it does not connect.
-func New(cfg Config) *Client {
+func New(cfg Config) (*Client, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
 	transport := newTransport()
 	c := &Client{poll: &http.Client{Transport: transport, Timeout: maxWait + 5*time.Second}, urls: cfg.URLs}
 	c.api = sqs.New(sqs.Options{
@@ -61,7 +64,7 @@ func New(cfg Config) *Client {
 			o.MaxAttempts, o.MaxBackoff = attempts, maxBackoff
 		}),
 	})
-	return c
+	return c, nil
 }
 
 // newTransport keeps one idle connection: while an instance is frozen its

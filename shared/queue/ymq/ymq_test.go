@@ -32,7 +32,7 @@ func TestConformance(t *testing.T) {
 		cfg.URLs["q"], _ = createQueue(tb, api, name, attributes)
 		// A queue that was deleted behind our back: its URL is still configured.
 		cfg.URLs["missing"] = cfg.URLs["q"] + "-missing"
-		c := ymq.New(cfg)
+		c := open(tb, cfg)
 		return queuetest.Rig{Publisher: c, Source: c, Queue: "q", Dead: "dead"}
 	})
 }
@@ -40,6 +40,24 @@ func TestConformance(t *testing.T) {
 func config(endpoint string) ymq.Config {
 	return ymq.Config{
 		Endpoint: endpoint, Region: "ru-central1", AccessKey: "key", SecretKey: "secret", URLs: map[string]string{},
+	}
+}
+
+func open(tb testing.TB, cfg ymq.Config) *ymq.Client {
+	tb.Helper()
+	c, err := ymq.New(cfg)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return c
+}
+
+func TestNew_Endpoint(t *testing.T) {
+	t.Parallel()
+	for _, endpoint := range []string{"", "message-queue.api.cloud.yandex.net", "ftp://x", "http://", "://"} {
+		if _, err := ymq.New(config(endpoint)); err == nil {
+			t.Errorf("New with endpoint %q: no error", endpoint)
+		}
 	}
 }
 
@@ -55,7 +73,7 @@ func TestReceive_SendersAttributes(t *testing.T) {
 	}
 	cfg := config(address)
 	cfg.URLs["q"] = url
-	got, err := ymq.New(cfg).Receive(context.Background(), "q", 1, 0)
+	got, err := open(t, cfg).Receive(context.Background(), "q", 1, 0)
 	if err != nil || len(got) != 1 {
 		t.Fatalf("Receive: got %v, %v", got, err)
 	}
@@ -82,8 +100,8 @@ func TestConfigFrom(t *testing.T) {
 	}
 
 	r = env.NewReaderFrom(func(string) (string, bool) { return "", false })
-	ymq.ConfigFrom(r, "tickets", "broadcasts")
-	for _, name := range []string{"QUEUE_ACCESS_KEY", "QUEUE_SECRET_KEY", "QUEUE_URL_TICKETS", "QUEUE_URL_BROADCASTS"} {
+	ymq.ConfigFrom(r)
+	for _, name := range []string{"QUEUE_ACCESS_KEY", "QUEUE_SECRET_KEY", "QUEUE_URL_TICKETS", "QUEUE_URL_DELIVERIES", "QUEUE_URL_BROADCASTS"} {
 		if r.Err() == nil || !strings.Contains(r.Err().Error(), name) {
 			t.Errorf("problems: got %v, want also %s", r.Err(), name)
 		}
