@@ -2,8 +2,6 @@ package ycf
 
 import (
 	"bytes"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
@@ -81,7 +79,7 @@ func (rt *Route) serve(w http.ResponseWriter, r *http.Request, params map[string
 func (rt *Route) event(r *http.Request, body []byte, params map[string]string) *httpEvent {
 	now := time.Now()
 	e := &httpEvent{Method: r.Method, MultiHeader: r.Header.Clone(), MultiQuery: r.URL.Query()}
-	e.Context.RequestID = newRequestID()
+	e.Context.RequestID = NewRequestID()
 	e.Context.Method, e.Context.Time, e.Context.TimeEpoch = r.Method, now.Format("2/Jan/2006:15:04:05 -0700"), now.Unix()
 	e.Context.Identity.SourceIP, _, _ = net.SplitHostPort(r.RemoteAddr)
 	e.Context.Identity.UserAgent = r.UserAgent()
@@ -166,13 +164,4 @@ func answer(w http.ResponseWriter, status int, v map[string]string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v)
-}
-
-// newRequestID is a UUID of version 4, as the cloud's ids are.
-func newRequestID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:])
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	h := hex.EncodeToString(b[:])
-	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }

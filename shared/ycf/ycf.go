@@ -12,6 +12,8 @@ package ycf
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"net/http"
 )
 
@@ -35,6 +37,15 @@ func RequestID(ctx context.Context) string { return stringValue(ctx, requestIDVa
 // WithRequestID puts a call's id where the runtime puts it.
 func WithRequestID(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, requestIDValue, id) //nolint:staticcheck // the runtime's key is a string
+}
+
+// NewRequestID makes a call's id: a UUID of version 4, as the cloud's are.
+func NewRequestID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:])
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	h := hex.EncodeToString(b[:])
+	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
 // requestIDOf also looks at the header: the documentation does not say whether
