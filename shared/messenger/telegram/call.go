@@ -14,6 +14,8 @@ import (
 	"time"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
+
+	"supportbot/shared/messenger"
 )
 
 const (
@@ -106,13 +108,17 @@ func decode(method string, answer json.RawMessage, result any) error {
 }
 
 // uploadFile calls a method with one file, streamed as multipart.
-func (b *Bot) uploadFile(ctx context.Context, method string, params tgbotapi.Params, field, name string, content io.ReadCloser, result any) error {
-	source := &source{content: content}
+func (b *Bot) uploadFile(ctx context.Context, method string, params tgbotapi.Params, field string, f messenger.File, result any) error {
+	content, err := f.Open(ctx)
+	if err != nil {
+		return unread(err)
+	}
+	source := &source{content: content, left: f.Size}
 	// The library closes only what it has read to the end.
 	defer func() { _ = source.Close() }()
 	api, x := b.exchange(ctx)
 	answer, err := api.UploadFiles(method, params, []tgbotapi.RequestFile{
-		{Name: field, Data: tgbotapi.FileReader{Name: name, Reader: source}},
+		{Name: field, Data: tgbotapi.FileReader{Name: fileName(f), Reader: source}},
 	})
 	if err != nil && source.failed() != nil && x.status == 0 {
 		// The request never came to its end, so Telegram cannot have taken it.
@@ -128,6 +134,7 @@ func (b *Bot) uploadFile(ctx context.Context, method string, params tgbotapi.Par
 // that may outlive the call for a moment, so whoever is last closes the file.
 type source struct {
 	content io.ReadCloser
+	left    int64 // of the size that was promised
 
 	mu      sync.Mutex
 	reading bool
@@ -148,6 +155,10 @@ func (s *source) Read(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reading = false
+	s.left -= int64(n)
+	if errors.Is(err, io.EOF) && s.left > 0 {
+		err = io.ErrUnexpectedEOF // half a file is none
+	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		s.err = err
 	}

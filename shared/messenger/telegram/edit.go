@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"context"
+	"strconv"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
@@ -15,6 +16,9 @@ const answerTextMost = 200
 // Edit implements messenger.Sender. The text of a message with a file is its
 // caption.
 func (b *Bot) Edit(ctx context.Context, messageID string, o messenger.Outgoing) error {
+	if number, err := strconv.ParseInt(messageID, 10, 64); err != nil || number <= 0 {
+		return invalid("edit message: its id is not a number")
+	}
 	o.File = nil // a file stays as it is
 	if err := check(o); err != nil {
 		return err

@@ -25,12 +25,8 @@ func (b *Bot) upload(ctx context.Context, o messenger.Outgoing, method, field st
 	if err != nil {
 		return messenger.Receipt{}, err
 	}
-	content, err := o.File.Open(ctx)
-	if err != nil {
-		return messenger.Receipt{}, unread(err)
-	}
 	var m sent
-	if err := b.uploadFile(ctx, method, params, field, fileName(*o.File), content, &m); err != nil {
+	if err := b.uploadFile(ctx, method, params, field, *o.File, &m); err != nil {
 		return messenger.Receipt{}, err
 	}
 	return receipt(method, m)
