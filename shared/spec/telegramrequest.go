@@ -68,6 +68,9 @@ func (s *TelegramSpec) parameter(f tgField, value string, files map[string]strin
 	if value == "null" && !f.Required {
 		return nil // the client library says so where there is nothing
 	}
+	if len(elementsOf(f.Types)) > 0 {
+		return s.text(f.Types, []byte(value))
+	}
 	var problems []error
 	for _, t := range f.Types {
 		err := s.parameterAs(t, value, files)

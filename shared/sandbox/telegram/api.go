@@ -72,7 +72,7 @@ func (s *Server) serveMethod(w http.ResponseWriter, r *http.Request, name string
 	c := &call{method: s.spelt(name)}
 	// The body is read before a fault may hang the call: only then the server
 	// notices that the caller gives up.
-	if err := parse(c, r.URL.Query(), r.Header.Get("Content-Type"), r.Body); err != nil {
+	if err := c.parse(r.URL.Query(), r.Header.Get("Content-Type"), r.Body, s.cfg.MaxUpload); err != nil {
 		refused := bad(err.Error())
 		if errors.Is(err, errTooLarge) {
 			refused = refuse(http.StatusRequestEntityTooLarge, "Request Entity Too Large")
@@ -140,7 +140,7 @@ func (s *Server) run(r *http.Request, c *call) answer {
 // nobody. Methods that only ask, and those that change the webhook, are not allowed.
 func (s *Server) inReply(contentType string, body []byte) {
 	c := &call{}
-	if err := parse(c, nil, contentType, bytes.NewReader(body)); err != nil || c.params["method"] == "" {
+	if err := c.parse(nil, contentType, bytes.NewReader(body), s.cfg.MaxUpload); err != nil || c.params["method"] == "" {
 		return
 	}
 	c.method = s.spelt(c.params["method"])

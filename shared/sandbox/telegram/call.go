@@ -13,11 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// What a request may carry (core.telegram.org/bots/api#sending-files).
-const (
-	maxUpload = 50 << 20 // bytes of all files
-	maxFields = 4 << 20  // bytes of a field
-)
+// maxFields is how long a field may be that is no file, in bytes.
+const maxFields = 4 << 20
 
 // call is one call of a method.
 type call struct {
@@ -41,8 +38,8 @@ const drained = 64 << 20
 var errTooLarge = errors.New("request is too large")
 
 // parse reads the parameters from the query and the body: a form, a multipart
-// form or JSON.
-func parse(c *call, query url.Values, contentType string, body io.Reader) error {
+// form with files of so many bytes at most, or JSON.
+func (c *call) parse(query url.Values, contentType string, body io.Reader, most int64) error {
 	c.params, c.files = map[string]string{}, map[string]*upload{}
 	take(c.params, query)
 	kind, options, _ := mime.ParseMediaType(contentType)
@@ -51,7 +48,7 @@ func parse(c *call, query url.Values, contentType string, body io.Reader) error 
 	case "application/json":
 		err = c.parseJSON(body)
 	case "multipart/form-data":
-		err = c.parseMultipart(multipart.NewReader(body, options["boundary"]))
+		err = c.parseMultipart(multipart.NewReader(body, options["boundary"]), most)
 	default:
 		err = c.parseForm(body)
 	}
@@ -108,8 +105,7 @@ func (c *call) parseJSON(body io.Reader) error {
 	return nil
 }
 
-func (c *call) parseMultipart(parts *multipart.Reader) error {
-	left := int64(maxUpload)
+func (c *call) parseMultipart(parts *multipart.Reader, left int64) error {
 	for {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
@@ -136,14 +132,14 @@ func (c *call) parseMultipart(parts *multipart.Reader) error {
 }
 
 func readAtMost(r io.Reader, most int64) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, most+1))
-	if err != nil {
+	var buf bytes.Buffer // grows in fewer steps than io.ReadAll: files are large
+	if _, err := buf.ReadFrom(io.LimitReader(r, most+1)); err != nil {
 		return nil, err
 	}
-	if int64(len(data)) > most {
+	if int64(buf.Len()) > most {
 		return nil, errTooLarge
 	}
-	return data, nil
+	return buf.Bytes(), nil
 }
 
 // text gives a parameter; "null" is none, as in JSON.

@@ -93,19 +93,20 @@ func TestMedia_Refused(t *testing.T) {
 	for name, tt := range map[string]struct {
 		method, field string
 		data          []byte
+		most          int64 // of the server; 0: the original's
 		code          int
 		want          string
 	}{
-		"photo too big":    {"sendPhoto", "photo", append(picture(t, 10, 10), make([]byte, 10<<20)...)[:10<<20+1], 400, "Bad Request: file of size 10485761 bytes is too big for a photo; the maximum size is 10485760 bytes"},
-		"photo too wide":   {"sendPhoto", "photo", wide, 400, "Bad Request: PHOTO_INVALID_DIMENSIONS"},
-		"photo too narrow": {"sendPhoto", "photo", picture(t, 1, 21), 400, "Bad Request: PHOTO_INVALID_DIMENSIONS"},
-		"photo is none":    {"sendPhoto", "photo", []byte("%PDF-1.7"), 400, "Bad Request: IMAGE_PROCESS_FAILED"},
-		"empty":            {"sendDocument", "document", nil, 400, "Bad Request: file must be non-empty"},
-		"upload too large": {"sendDocument", "document", make([]byte, 50<<20+1), 413, "Request Entity Too Large"},
+		"photo too big":    {"sendPhoto", "photo", append(picture(t, 10, 10), make([]byte, 10<<20)...)[:10<<20+1], 0, 400, "Bad Request: file of size 10485761 bytes is too big for a photo; the maximum size is 10485760 bytes"},
+		"photo too wide":   {"sendPhoto", "photo", wide, 0, 400, "Bad Request: PHOTO_INVALID_DIMENSIONS"},
+		"photo too narrow": {"sendPhoto", "photo", picture(t, 1, 21), 0, 400, "Bad Request: PHOTO_INVALID_DIMENSIONS"},
+		"photo is none":    {"sendPhoto", "photo", []byte("%PDF-1.7"), 0, 400, "Bad Request: IMAGE_PROCESS_FAILED"},
+		"empty":            {"sendDocument", "document", nil, 0, 400, "Bad Request: file must be non-empty"},
+		"upload too large": {"sendDocument", "document", make([]byte, 1<<20+1), 1 << 20, 413, "Request Entity Too Large"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setup(t)
+			b := setup(t, func(c *telegram.Config) { c.MaxUpload = tt.most })
 			c := b.started()
 			a := b.upload(tt.method, tt.field, "x.bin", tt.data, map[string]string{"chat_id": id(c)})
 			if a.Code != tt.code || a.Description != tt.want {
@@ -120,11 +121,11 @@ func TestMedia_Refused(t *testing.T) {
 
 func TestMedia_LargestUpload(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := setup(t, func(c *telegram.Config) { c.MaxUpload = 1 << 20 })
 	c := b.started()
 	var m sent
-	b.decode("sendDocument", b.upload("sendDocument", "document", "x.bin", make([]byte, 50<<20), map[string]string{"chat_id": id(c)}), &m)
-	if m.Document == nil || m.Document.Size != 50<<20 {
+	b.decode("sendDocument", b.upload("sendDocument", "document", "x.bin", make([]byte, 1<<20), map[string]string{"chat_id": id(c)}), &m)
+	if m.Document == nil || m.Document.Size != 1<<20 {
 		t.Errorf("got %+v", m.Document)
 	}
 }

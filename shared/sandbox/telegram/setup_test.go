@@ -152,6 +152,7 @@ func (b *bundle) post(method, contentType string, body []byte) answer {
 func (b *bundle) upload(method, field, name string, data []byte, params map[string]string) answer {
 	b.t.Helper()
 	var body bytes.Buffer
+	body.Grow(len(data) + 1024)
 	w := multipart.NewWriter(&body)
 	for key, value := range params {
 		_ = w.WriteField(key, value)

@@ -41,6 +41,7 @@ type Config struct {
 	Burst     int // messages to one chat at once, then 1/s; 0: 3; below 0: no limit
 	PerMinute int // messages to one group; 0: 20; below 0: no limit
 
+	MaxUpload   int64 // bytes of all files of one call; 0: 50 MB (a server of one's own takes 2000)
 	FirstUpdate int64 // id of the first update; 0: 700000001
 }
 
@@ -112,6 +113,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.PerSecond, 30)
 	setDefault(&c.Burst, 3)
 	setDefault(&c.PerMinute, 20)
+	setDefault(&c.MaxUpload, 50<<20)
 	setDefault(&c.FirstUpdate, 700_000_001)
 	id, _, _ := strings.Cut(c.Token, ":")
 	c.Bot.ID, _ = strconv.ParseInt(id, 10, 64)
