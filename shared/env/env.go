@@ -14,7 +14,9 @@ import (
 )
 
 // Secret is a value that must not be seen: it prints as [redacted] in logs, JSON
-// and any fmt verb.
+// and any fmt verb, also inside other values. The exceptions are Go's: fmt asks
+// neither a struct's unexported fields nor for verbs that vet refuses, and JSON
+// does not ask a map's keys.
 type Secret string
 
 const redacted = "[redacted]"
