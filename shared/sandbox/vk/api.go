@@ -100,6 +100,7 @@ func (s *Server) serveMethod(w http.ResponseWriter, r *http.Request, name string
 			http.Error(w, http.StatusText(f.Status), f.Status)
 			return
 		}
+		setDefault(&f.Status, 10)
 		s.writeError(w, c, failed(f.Status, reason(f.Status)))
 	})
 }

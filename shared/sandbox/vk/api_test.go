@@ -99,7 +99,8 @@ func TestSend_Refusals(t *testing.T) {
 		code  int
 	}{
 		"nobody":                  {"random_id=0&message=x", 100},
-		"unknown person":          {"peer_id=77" + ok, 100},
+		"unknown person":          {"peer_id=77" + ok, 901},
+		"another community":       {"peer_id=-77" + ok, 100},
 		"no number":               {"peer_id=anna" + ok, 100},
 		"unknown chat":            {"peer_id=2000000009" + ok, 917},
 		"no random_id":            {"peer_id=1099511627777&message=x", 100},
@@ -332,8 +333,8 @@ func TestExecute(t *testing.T) {
 	if err := json.Unmarshal(a.Response, &results); err != nil || len(results) != 3 || string(results[2]) != "false" {
 		t.Errorf("got %s, %v, want three results, the last one false", a.Response, err)
 	}
-	if len(a.ExecuteErrors) != 1 || a.ExecuteErrors[0].Code != 100 {
-		t.Errorf("got errors %v, want one of code 100", a.ExecuteErrors)
+	if len(a.ExecuteErrors) != 1 || a.ExecuteErrors[0].Code != 901 {
+		t.Errorf("got errors %v, want one of code 901", a.ExecuteErrors)
 	}
 	if len(b.Chat(c.Peer())) != 1 {
 		t.Error("the message was not sent")

@@ -177,8 +177,10 @@ func (s *Server) mayWrite(id int64) *apiError {
 	}
 	u := s.users[id]
 	switch {
-	case u == nil:
+	case id <= 0:
 		return invalid("peer_id is incorrect")
+	case u == nil: // whoever they are, they never wrote
+		return failed(901, "Can't send messages for users without permission")
 	case u.deactivated != "":
 		return failed(18, "User was deleted or banned")
 	case u.blacklisted:
