@@ -4,9 +4,12 @@ package main
 
 import (
 	"context"
+	"log/slog"
+	"os"
 
 	"supportbot/functions/migrate/wire"
-	"supportbot/shared/wiring"
+	"supportbot/shared/env"
+	"supportbot/shared/obs"
 )
 
 // Response is what the deployment reads.
@@ -16,8 +19,8 @@ type Response struct {
 
 // Handler is the entry point of a direct call.
 func Handler(ctx context.Context, _ []byte) (*Response, error) {
-	rt := wiring.Cloud("migrate")
-	if err := wire.Migrate(ctx, rt.Env, rt.Log); err != nil {
+	log := obs.NewLogger(os.Stdout, "migrate", slog.LevelInfo)
+	if err := wire.Migrate(ctx, env.NewReader(), log); err != nil {
 		return nil, err
 	}
 	return &Response{OK: true}, nil
