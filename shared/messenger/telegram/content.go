@@ -32,9 +32,7 @@ func (b *Bot) content(m message) messenger.Content {
 			Name: joined(" ", m.Contact.FirstName, m.Contact.LastName), Phone: m.Contact.PhoneNumber,
 		}
 	}
-	if c.Empty() {
-		c.Unsupported = m.unknown()
-	}
+	c.Unsupported = m.unsupported(c.Empty())
 	if m.forwarded() && !c.Empty() {
 		c = inQuote(c, m.forwardedFrom())
 	}
@@ -42,12 +40,14 @@ func (b *Bot) content(m message) messenger.Content {
 	return c
 }
 
-// unknown names what the message carries though nothing here can carry it: a
-// story, and whatever Telegram thinks of next.
-func (m message) unknown() []string {
+// unsupported names what the message carries though nothing here can carry it: a
+// story and the like, and in a message that is empty but for them also fields
+// that Telegram thought of later.
+func (m message) unsupported(empty bool) []string {
 	var names []string
 	for _, field := range m.fields {
-		if !slices.Contains(envelopeFields, field) && !slices.Contains(contentFields, field) {
+		known := slices.Contains(envelopeFields, field) || slices.Contains(contentFields, field)
+		if slices.Contains(lostFields, field) || empty && !known {
 			names = append(names, field)
 		}
 	}

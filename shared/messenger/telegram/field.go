@@ -1,6 +1,6 @@
 package telegram
 
-// The fields of a Message (core.telegram.org/bots/api#message), in three groups;
+// The fields of a Message (core.telegram.org/bots/api#message), in four groups;
 // what is in none of them is content that nothing here can carry.
 var (
 	// envelopeFields say where a message comes from and how it is shown.
@@ -20,6 +20,8 @@ var (
 		"text", "caption", "animation", "audio", "document", "live_photo", "photo", "sticker", "video", "video_note",
 		"voice", "checklist", "contact", "dice", "game", "poll", "venue", "location",
 	}
+	// lostFields are those that cannot.
+	lostFields = []string{"story", "paid_media", "giveaway", "giveaway_winners", "invoice"}
 	// serviceFields say that something happened.
 	serviceFields = []string{
 		"new_chat_members", "new_chat_member", "new_chat_participant", "left_chat_member", "left_chat_participant",
