@@ -49,6 +49,7 @@ type Server struct {
 	start func() (*process, error)
 	ready func(ctx context.Context) error
 	quit  syscall.Signal // ends it politely
+	abort syscall.Signal // ends it at once, when nobody needs the data any more
 
 	mu   sync.Mutex
 	proc *process // nil: not running
@@ -74,26 +75,32 @@ func (s *Server) Start(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	for {
-		proc, err := s.start()
-		if err != nil {
-			return fmt.Errorf("start %s: %w", s.name, err)
-		}
-		s.proc = proc
-		err = s.awaitReady(ctx, proc)
-		if err == nil {
-			return nil
-		}
+	proc, err := s.launch(ctx)
+	if err != nil {
+		return fmt.Errorf("start %s: %w", s.name, err)
+	}
+	if err := s.awaitReady(ctx, proc); err != nil {
 		proc.signal(syscall.SIGKILL)
 		<-proc.done
-		s.proc = nil
-		// The server before it, killed or of a run that just ended, may still be
-		// on its way out.
-		if !errors.Is(err, errTooEarly) || ctx.Err() != nil {
-			return fmt.Errorf("start %s: %w", s.name, err)
+		return fmt.Errorf("start %s: %w", s.name, err)
+	}
+	s.proc = proc
+	return nil
+}
+
+// launch waits a while for the folder: a server that was killed, or that of a run
+// that just ended, may still be on its way out.
+func (s *Server) launch(ctx context.Context) (*process, error) {
+	for deadline := time.Now().Add(stopTimeout); ; {
+		proc, err := s.start()
+		if !errors.Is(err, errHeld) {
+			return proc, err
 		}
-		if err := pause(ctx, 200*time.Millisecond); err != nil {
-			return fmt.Errorf("start %s: the folder %s is in use by another server: %w", s.name, s.dir, err)
+		if time.Now().After(deadline) {
+			return nil, fmt.Errorf("%w: %s", err, s.dir)
+		}
+		if ended := pause(ctx, 50*time.Millisecond); ended != nil {
+			return nil, fmt.Errorf("%w: %s: %w", err, s.dir, ended)
 		}
 	}
 }
@@ -171,8 +178,9 @@ func (s *Server) Close() error {
 	if !s.owned {
 		return s.Stop()
 	}
-	// Nobody will read the data again, so there is no need for a last checkpoint.
-	return errors.Join(s.Kill(), removeAll(s.dir))
+	// Nobody will read the data again, so there is no need for a last checkpoint;
+	// what the kernel holds for the server goes with it, unlike after a Kill.
+	return errors.Join(s.end(s.abort), removeAll(s.dir))
 }
 
 // launchNew starts a new server. If its port was free a moment ago and is taken

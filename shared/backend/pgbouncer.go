@@ -36,7 +36,7 @@ func PgBouncer(ctx context.Context, opts Options, dsn string) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start PgBouncer: %w", err)
 	}
-	s := &Server{name: "PgBouncer", dir: dir, owned: owned, quit: syscall.SIGTERM}
+	s := &Server{name: "PgBouncer", dir: dir, owned: owned, quit: syscall.SIGTERM, abort: syscall.SIGKILL}
 	s.start = func() (*process, error) {
 		through := *target
 		through.Host = s.Addr()

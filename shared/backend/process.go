@@ -14,7 +14,7 @@ import (
 
 var (
 	errPortTaken = errors.New("port is taken")
-	errTooEarly  = errors.New("another server still holds the folder")
+	errHeld      = errors.New("the folder is in use by another server")
 )
 
 // process is a running child. Its output goes to a file, so that nothing has to
@@ -34,6 +34,12 @@ func launch(dir string, as account, last syscall.Signal, path string, args ...st
 	cmd.Dir = dir // the caller's folder may be closed to the account
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "HOME="+dir)
 	cmd.SysProcAttr = attributes(as, last)
+	lock, err := hold(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Close()
+	cmd.ExtraFiles = []*os.File{lock}
 	logFile := filepath.Join(dir, "server.log")
 	out, err := os.OpenFile(logFile, os.O_CREATE|os.O_WRONLY|os.O_TRUNC|os.O_APPEND, 0o644)
 	if err != nil {
@@ -49,6 +55,25 @@ func launch(dir string, as account, last syscall.Signal, path string, args ...st
 		return nil, fmt.Errorf("start %s: %w", path, err)
 	}
 	return p, nil
+}
+
+// hold locks the folder. The child inherits the lock, and its children do, so the
+// folder is held until the last of them is gone, whoever died first; two servers
+// never write the same files.
+func hold(dir string) (*os.File, error) {
+	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open lock: %w", err)
+	}
+	err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if err == nil {
+		return lock, nil
+	}
+	lock.Close()
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, errHeld
+	}
+	return nil, fmt.Errorf("lock folder: %w", err)
 }
 
 // run keeps its thread for as long as the child lives: the signal at the parent's
@@ -87,15 +112,9 @@ func (p *process) explain() error {
 	if len(text) > 2000 {
 		text = "..." + text[len(text)-2000:]
 	}
-	reason := error(nil)
-	switch {
-	case strings.Contains(text, "in use") && strings.Contains(strings.ToLower(text), "address"):
+	reason := errors.New("it ended at once")
+	if lower := strings.ToLower(text); strings.Contains(lower, "address") && strings.Contains(lower, "in use") {
 		reason = errPortTaken
-	case strings.Contains(text, `lock file "postmaster.pid" already exists`),
-		strings.Contains(text, "shared memory block"):
-		reason = errTooEarly
-	default:
-		reason = errors.New("it ended at once")
 	}
 	return fmt.Errorf("%w (%v): %s", reason, p.err, text)
 }

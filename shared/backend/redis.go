@@ -29,7 +29,7 @@ func Redis(ctx context.Context, opts Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start Redis: %w", err)
 	}
-	s := &Server{name: "Redis", dir: dir, owned: owned, quit: syscall.SIGTERM}
+	s := &Server{name: "Redis", dir: dir, owned: owned, quit: syscall.SIGTERM, abort: syscall.SIGKILL}
 	s.start = func() (*process, error) {
 		s.url = fmt.Sprintf("redis://127.0.0.1:%d/0", s.port)
 		return launch(dir, self, syscall.SIGTERM, path, redisArgs(dir, s.port, opts)...)

@@ -200,3 +200,22 @@ func eventually(t *testing.T, what string, is func() bool) {
 		}
 	}
 }
+
+// TestMissing: without a backend a test is skipped with the reason, and fails
+// where CI=true.
+func TestMissing(t *testing.T) {
+	t.Parallel()
+	if os.Getenv(childEnv) != "" {
+		backendtest.Redis(t)
+		return
+	}
+	for ci, want := range map[string]string{"": "--- SKIP", "true": "--- FAIL"} {
+		child := exec.Command(os.Args[0], "-test.run=^TestMissing$", "-test.v")
+		child.Env = append(os.Environ(), childEnv+"=missing", "PATH=", "CI="+ci)
+		out, err := child.CombinedOutput()
+		text := string(out)
+		if !strings.Contains(text, want) || !strings.Contains(text, "apt-get install redis-server") || (err != nil) != (ci != "") {
+			t.Errorf("CI=%q: got %v, want %s and what to install:\n%s", ci, err, want, text)
+		}
+	}
+}
