@@ -187,7 +187,7 @@ const (
 	punishment = time.Minute
 )
 
-// admit counts n messages to a chat, or asks the bot to wait
+// admit counts n messages to a chat (edits and answers are not limited here), or asks the bot to wait
 // (core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this).
 func (s *Server) admit(ch *chat, n int) *refusal {
 	now := s.now()

@@ -83,6 +83,9 @@ func (s *Server) pump() {
 	var next time.Time
 	seen := map[lane]bool{}
 	for _, u := range s.pending {
+		if h.busy >= most {
+			return // the end of a call looks again
+		}
 		if seen[u.lane] {
 			continue
 		}
@@ -93,7 +96,7 @@ func (s *Server) pump() {
 			if next.IsZero() || u.due.Before(next) {
 				next = u.due
 			}
-		case h.busy < most:
+		default:
 			u.busy = true
 			h.busy++
 			s.spawn(func() { s.call(h, u) })
@@ -188,6 +191,9 @@ func (a reply) problem() string {
 func (s *Server) post(h *webhook, u *update) reply {
 	var a reply
 	defer func() {
+		if s.ctx.Err() != nil {
+			return // nobody's fault
+		}
 		s.cfg.Calls.Add(fault.Call{
 			At: s.now(), Method: WebhookMethod, Params: u.body, Status: a.status, Effect: a.ok(), Result: shownBody(a),
 		})
@@ -201,8 +207,10 @@ func (s *Server) post(h *webhook, u *update) reply {
 		r.Header.Set("X-Telegram-Bot-Api-Secret-Token", h.secret)
 	}
 	resp, err := s.cfg.Client.Do(r)
-	if err != nil {
+	if err != nil && s.ctx.Err() == nil {
 		s.cfg.Log.WarnContext(s.ctx, "webhook does not answer", "error", cause(err))
+	}
+	if err != nil {
 		return a
 	}
 	defer func() { _ = resp.Body.Close() }()

@@ -120,8 +120,9 @@ func sortEntities(entities []Entity) {
 }
 
 // tidy cleans a text as the original does: other control characters than line
-// breaks become spaces, carriage returns go, space around the text goes. The
-// entities move along; what becomes empty goes.
+// breaks become spaces, carriage returns go, space around the text goes, but not
+// space that is formatted at the beginning. The entities move along; what
+// becomes empty goes.
 func tidy(text string, entities []Entity) (string, []Entity) {
 	var b strings.Builder
 	moved := make([]int, 0, len(text)+1) // old offset -> new offset
@@ -142,6 +143,9 @@ func tidy(text string, entities []Entity) (string, []Entity) {
 	cleaned := b.String()
 	trimmed := strings.TrimRight(cleaned, " \n")
 	lead := len(trimmed) - len(strings.TrimLeft(trimmed, " \n"))
+	for _, e := range entities {
+		lead = min(lead, moved[e.Offset])
+	}
 	trimmed = trimmed[lead:]
 	length := units(trimmed)
 	kept := entities[:0:0]

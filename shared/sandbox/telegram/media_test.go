@@ -59,7 +59,7 @@ func TestMedia_EveryKind(t *testing.T) {
 			if kind != "sticker" && kind != "video_note" {
 				params["caption"], params["parse_mode"] = "<b>cap</b>", "HTML"
 			}
-			b.decode(method, b.upload(method, kind, `C:\x/отчёт "1".bin`, data, params), &sent{})
+			b.decode(method, b.upload(method, kind, "отчёт?.bin", data, params), &sent{})
 			// By file_id, and from elsewhere in the form.
 			first := b.Chat(c.Chat())[0]
 			b.result(method, fields{"chat_id": c.Chat(), kind: first.File.ID}, &sent{})
@@ -80,7 +80,7 @@ func TestMedia_EveryKind(t *testing.T) {
 			if _, _, got := b.download(first.File.ID); !bytes.Equal(got, data) {
 				t.Error("the download differs")
 			}
-			if kind == "document" && first.File.Name != "отчёт  1 .bin" && first.File.Name != "отчёт %221%22.bin" {
+			if kind == "document" && first.File.Name != "отчёт .bin" {
 				t.Errorf("got name %q", first.File.Name)
 			}
 		})

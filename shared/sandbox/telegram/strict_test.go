@@ -32,7 +32,9 @@ func TestSendMessage_HTML(t *testing.T) {
 		"link to nothing":  {html: `<a href="javascript:alert(1)">x</a>`, text: "x"},
 		"spoiler":          {html: `<span class="tg-spoiler">x</span><tg-spoiler>y</tg-spoiler>`, text: "xy", entities: entities{{Type: "spoiler", Offset: 0, Length: 1}, {Type: "spoiler", Offset: 1, Length: 1}}},
 		"quotation":        {html: "<blockquote>a</blockquote><blockquote expandable>b</blockquote>", text: "ab", entities: entities{{Type: "blockquote", Offset: 0, Length: 1}, {Type: "expandable_blockquote", Offset: 1, Length: 1}}},
-		"space goes":       {html: "  <b> x\n</b>\n", text: "x", entities: entities{bold(0, 1)}},
+		"space goes":       {html: " \n x<b> y\n</b>\n", text: "x y", entities: entities{bold(1, 2)}},
+		"formatted space":  {html: "  <pre>  x</pre>", text: "  x", entities: entities{{Type: "pre", Offset: 0, Length: 3}}},
+		"controls":         {html: "a\tb\r\nc\u2028<b>d\x01</b>e", text: "a b\ncd e", entities: entities{bold(5, 2)}},
 		"empty tag":        {html: "<b></b>x", text: "x"},
 		"capitals":         {html: "<B>x</b>", text: "x", entities: entities{bold(0, 1)}},
 		"found":            {html: "see https://a.example/x, /help", text: "see https://a.example/x, /help", entities: entities{{Type: "url", Offset: 4, Length: 19}, {Type: "bot_command", Offset: 25, Length: 5}}},
@@ -72,6 +74,17 @@ func TestSendMessage_HTML(t *testing.T) {
 				t.Errorf("entities (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// Of more than a hundred entities the rest is plain text.
+func TestSendMessage_ManyEntities(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.started()
+	m := b.send(c, strings.Repeat("<b>x</b> ", 101), fields{"parse_mode": "HTML"})
+	if got := len(m.Entities); got != 100 || len(m.Text) != 201 {
+		t.Errorf("got %d entities of %d characters, want 100 of 201", got, len(m.Text))
 	}
 }
 

@@ -14,6 +14,10 @@ const (
 	maxCaption = 1024
 )
 
+// maxEntities is how many entities of a bot's text are kept; the original drops
+// the rest in silence.
+const maxEntities = 100
+
 // formatted gives the text of parameter name with its entities: from parse_mode,
 // or else from the parameter entities.
 func (s *Server) formatted(c *call, name, entities string) (string, []Entity, *refusal) {
@@ -40,6 +44,9 @@ func (s *Server) formatted(c *call, name, entities string) (string, []Entity, *r
 		return "", nil, nil
 	}
 	text, list = tidy(text, list)
+	if len(list) > maxEntities {
+		list = list[:maxEntities]
+	}
 	s.mention(list)
 	return text, s.detect.add(text, list), nil
 }
