@@ -18,6 +18,7 @@ const defaultWait = 5 * time.Second
 
 // failure turns the error of a call into one of the port.
 func (x *exchange) failure(method string, err error) *messenger.Error {
+	err = withoutURL(err)
 	var refused *tgbotapi.Error
 	switch {
 	case errors.As(err, &refused):

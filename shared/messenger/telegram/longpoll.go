@@ -35,8 +35,8 @@ func (b *Bot) Register(ctx context.Context, url string) error {
 
 // Poll asks Telegram for updates instead of being called: for a local run without
 // a public address. Each update goes to handler as the call that the webhook would
-// have got, and comes again until handler accepts it. Poll ends with ctx, or when
-// the bot has no webhook secret or Telegram does not take the bot's token.
+// have got, and comes again until handler accepts it. Poll ends with ctx, or with
+// the error of its first call.
 func (b *Bot) Poll(ctx context.Context, handler http.Handler) error {
 	if len(b.secrets) == 0 {
 		return invalid("getUpdates: there is no webhook secret")

@@ -12,6 +12,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -96,7 +97,7 @@ var _ messenger.Adapter = (*Bot)(nil)
 func New(c Config) (*Bot, error) {
 	prefix, rest, _ := strings.Cut(c.Token.Reveal(), ":")
 	id, err := strconv.ParseInt(prefix, 10, 64)
-	if err != nil || id <= 0 || rest == "" || strings.ContainsAny(rest, "/?#% \t\r\n") {
+	if err != nil || id <= 0 || rest == "" || strings.ContainsFunc(rest, notToken) {
 		return nil, errors.New("telegram: the token has not the form <bot id>:<secret>")
 	}
 	for _, secret := range c.Secrets {
@@ -120,9 +121,12 @@ func New(c Config) (*Bot, error) {
 	if b.now == nil {
 		b.now = time.Now
 	}
+	if u, err := url.Parse(b.base); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+		return nil, errors.New("telegram: the address of the API is no http(s) address")
+	}
 	// The library's constructors would call getMe.
 	b.api = &tgbotapi.BotAPI{Token: c.Token.Reveal()}
-	b.api.SetAPIEndpoint(b.base + "/bot%s/%s")
+	b.api.SetAPIEndpoint(strings.ReplaceAll(b.base, "%", "%%") + "/bot%s/%s")
 	return b, nil
 }
 
@@ -140,5 +144,11 @@ func (b *Bot) Render(markdown string) []messenger.Part { return markup.Telegram(
 
 // Plain implements messenger.Renderer.
 func (b *Bot) Plain(text string) []messenger.Part { return markup.Plain(text, limits.Text) }
+
+// notToken reports what no token has: it would change the address that the token
+// is a part of.
+func notToken(r rune) bool {
+	return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '_' && r != '-'
+}
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }
