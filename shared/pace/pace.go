@@ -1,18 +1,37 @@
 // Package pace keeps the platform within the messengers' and Tracker's limits,
 // for all functions together.
 //
-// The truth is a token bucket in Redis (one script, Redis' own clock). In front of
-// it golang.org/x/time/rate smooths inside the process, and it stands in, with a
-// conservative share, while Redis is away.
+// The truth is in Redis: one script grants a place in every bucket that a call has
+// to pass, by Redis' own clock, or in none. In front of it
+// golang.org/x/time/rate keeps a process that is over its pace from asking, and it
+// stands in, with a conservative share, while Redis is away.
+//
+// A place may lie in the future; nobody sleeps but Wait. Two kinds of bucket keep
+// those who wait out of each other's way:
+//
+//   - A chat's own bucket is a plain token bucket. Whoever writes too much waits
+//     for themselves alone.
+//   - A shared bucket is a calendar: each 1/Rate of a second takes one call, and a
+//     call goes into the first stretch that is free when its other buckets let it.
+//     So a chat that has to wait for three seconds, or broadcasts that are
+//     reserved ahead, leave what lies before them to others. A token bucket would
+//     make everybody wait behind them.
 package pace
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
-// Limit is one bucket that a call has to pass.
+// Limit is one bucket that a call has to pass. Rate 0 means no limit: only pauses
+// of the key count.
 type Limit struct {
 	Key   string  // e.g. "telegram:<bot>", "telegram:<bot>:chat:<chat>"
 	Rate  float64 // tokens per second
 	Burst int     // how many may pass at once after a rest; at least 1
+	// Shared: a calendar, see above; Burst counts as 1. In any time of W seconds at
+	// most W*Rate (rounded up) + 1 calls pass.
+	Shared bool
 }
 
 // Grant is the answer to a reservation.
@@ -21,6 +40,9 @@ type Grant struct {
 	// nothing was reserved, and Wait is how long the place would have been away.
 	OK   bool
 	Wait time.Duration
+	// At is the place by Redis' clock, to the microsecond; zero when nothing was
+	// reserved or Redis did not answer.
+	At time.Time
 }
 
 // Class tells broadcasts from everything else: broadcasts get a part of a
@@ -32,3 +54,21 @@ const (
 	Answers    Class = "answers"
 	Broadcasts Class = "broadcasts"
 )
+
+// How far ahead a place may be reserved. Whoever holds a place and dies has wasted
+// it, so even the patient ask again rather than reserve the next minute.
+// Broadcasts look less far: when more than a second's worth of answers waits, they
+// get no place at all, so that answers go first.
+const (
+	MaxAhead           = 15 * time.Second
+	MaxAheadBroadcasts = time.Second
+)
+
+// TooLong says that there is no place soon enough: the job is to be parked.
+type TooLong struct {
+	Wait time.Duration // how far away the place is
+}
+
+func (e *TooLong) Error() string {
+	return fmt.Sprintf("no place within the limits for %s", e.Wait.Round(time.Millisecond))
+}

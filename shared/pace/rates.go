@@ -1,0 +1,84 @@
+package pace
+
+import (
+	"math"
+	"strings"
+
+	"supportbot/shared/messenger"
+)
+
+// Rates are the limits of one messenger, for each bot.
+type Rates struct {
+	All        float64 // calls per second to all chats together
+	Broadcasts float64 // of which broadcasts, unless SetRate says otherwise
+	Chat       Bucket  // one private chat
+	Group      Bucket  // one group, where the chat's id is negative; zero = as Chat
+}
+
+// Bucket is a rate with a burst; the zero value is no limit.
+type Bucket struct {
+	Rate  float64 // per second
+	Burst int
+}
+
+// DefaultRates are what the messengers' documents allow.
+//
+// Telegram (core.telegram.org/bots/faq, "My bot is hitting limits"): about 30
+// messages per second in all; in one chat avoid more than one per second, short
+// bursts are tolerated; in one group 20 per minute. A chat's rate is taken a tenth
+// lower, since calls do not arrive as evenly as they are let go. The group's bucket
+// holds the minute: 17 refilled and a burst of 3 are 20 in any 60 seconds.
+// Broadcasts may take 20 of the 30, the rest is always free for answers.
+//
+// VK (dev.vk.com, "API requests"): 20 calls per second with a community's token;
+// nothing is said of single chats. Broadcasts may take 15.
+func DefaultRates() map[messenger.Name]Rates {
+	return map[messenger.Name]Rates{
+		messenger.Telegram: {
+			All: 30, Broadcasts: 20,
+			Chat:  Bucket{Rate: 0.9, Burst: 3},
+			Group: Bucket{Rate: 17.0 / 60, Burst: 3},
+		},
+		messenger.VK: {All: 20, Broadcasts: 15},
+	}
+}
+
+// careful is for a messenger that nobody has given rates: slow, never unlimited.
+func careful() Rates {
+	return Rates{All: 5, Broadcasts: 3, Chat: Bucket{Rate: 0.9, Burst: 1}}
+}
+
+// sane gives the rates in which what makes no sense is the careful choice.
+func (r Rates) sane() Rates {
+	if !(r.All > 0) || math.IsInf(r.All, 1) {
+		r.All = careful().All
+	}
+	if !(r.Broadcasts > 0 && r.Broadcasts <= r.All) {
+		r.Broadcasts = r.All / 2
+	}
+	return r
+}
+
+func allKey(m messenger.Name, bot string) string { return string(m) + ":" + bot }
+func broadcastsKey(m messenger.Name, bot string) string {
+	return allKey(m, bot) + ":broadcasts"
+}
+func chatKey(a messenger.Address) string {
+	return allKey(a.Messenger, a.Bot) + ":chat:" + a.Chat
+}
+
+// limits lists what one call to a chat has to pass, the whole messenger first.
+func (r Rates) limits(to messenger.Address, c Class) []Limit {
+	own := r.Chat
+	if strings.HasPrefix(to.Chat, "-") && r.Group != (Bucket{}) {
+		own = r.Group
+	}
+	out := []Limit{
+		{Key: allKey(to.Messenger, to.Bot), Rate: r.All, Burst: 1, Shared: true},
+		{Key: chatKey(to), Rate: own.Rate, Burst: max(own.Burst, 1)},
+	}
+	if c == Broadcasts {
+		out = append(out, Limit{Key: broadcastsKey(to.Messenger, to.Bot), Rate: r.Broadcasts, Burst: 1, Shared: true})
+	}
+	return out
+}
