@@ -3,6 +3,7 @@ package telegram
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -227,7 +228,8 @@ func (s *Server) post(h *webhook, u *update) reply {
 
 // cause is an error of the HTTP client without the address.
 func cause(err error) error {
-	if u, ok := err.(*url.Error); ok {
+	var u *url.Error
+	if errors.As(err, &u) {
 		return u.Err
 	}
 	return err
