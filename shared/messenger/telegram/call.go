@@ -37,7 +37,6 @@ func newClient() *http.Client {
 			MaxIdleConnsPerHost:   32,
 			ForceAttemptHTTP2:     true,
 		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
@@ -51,13 +50,13 @@ type exchange struct {
 	retry     string      // the header Retry-After
 }
 
-// Do implements tgbotapi.HTTPClient. Its errors do not hold the address, which
-// holds the token.
+// Do implements tgbotapi.HTTPClient. Its errors hold the address, and so the token,
+// until failure takes it away.
 func (x *exchange) Do(r *http.Request) (*http.Response, error) {
 	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { x.connected.Store(true) }}
 	resp, err := x.client.Do(r.WithContext(httptrace.WithClientTrace(x.ctx, trace)))
 	if err != nil {
-		return nil, withoutURL(err)
+		return nil, err
 	}
 	x.status, x.retry = resp.StatusCode, resp.Header.Get("Retry-After")
 	resp.Body = struct {

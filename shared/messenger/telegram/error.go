@@ -104,8 +104,10 @@ func meaning(code int, said string) (messenger.ErrorKind, string) {
 		return messenger.Blocked, "the chat takes no messages from the bot"
 	case code == http.StatusUnauthorized, code == http.StatusNotFound:
 		return messenger.Temporary, "the bot's token is not valid: an operator has to replace it"
+	case strings.Contains(said, webhookActive):
+		return messenger.Temporary, "the bot has a webhook, which has to be removed first"
 	case code == http.StatusConflict:
-		return messenger.Temporary, "another webhook or poll of the same bot is at work"
+		return messenger.Temporary, "another process polls for the same bot"
 	case code >= 500, code < 400:
 		return messenger.Uncertain, "Telegram had an internal error"
 	}

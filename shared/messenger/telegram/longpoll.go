@@ -33,43 +33,65 @@ func (b *Bot) Register(ctx context.Context, url string) error {
 	return harmless(b.call(ctx, "setWebhook", params, nil))
 }
 
+// Unregister removes the webhook, which Poll needs. What waits to be told stays.
+func (b *Bot) Unregister(ctx context.Context) error {
+	return harmless(b.call(ctx, "deleteWebhook", nil, nil))
+}
+
 // Poll asks Telegram for updates instead of being called: for a local run without
 // a public address. Each update goes to handler as the call that the webhook would
-// have got, and comes again until handler accepts it. Poll ends with ctx, or with
-// the error of its first call.
+// have got, and comes again until handler accepts it. Poll ends with ctx, with the
+// error of its first call, or when the bot has a webhook: it might be another
+// installation's, so removing it (Unregister) is up to a person.
 func (b *Bot) Poll(ctx context.Context, handler http.Handler) error {
 	if len(b.secrets) == 0 {
 		return invalid("getUpdates: there is no webhook secret")
 	}
-	if err := b.call(ctx, "deleteWebhook", nil, nil); err != nil {
-		return harmless(err)
-	}
 	offset := int64(0)
-	for ctx.Err() == nil {
-		var updates []json.RawMessage
-		params := tgbotapi.Params{
-			"offset": decimal(offset), "timeout": strconv.Itoa(pollWait), "allowed_updates": wanted,
-		}
-		if err := b.call(ctx, "getUpdates", params, &updates); err != nil {
-			if ctx.Err() == nil {
-				b.log.WarnContext(ctx, "Telegram gives no updates", obs.Messenger, messenger.Telegram, obs.Error, err)
-			}
+	for polled := false; ctx.Err() == nil; {
+		updates, err := b.updates(ctx, offset)
+		switch {
+		case ctx.Err() != nil:
+		case err != nil && (!polled || says(err, webhookActive)):
+			return harmless(err)
+		case err != nil:
+			b.log.WarnContext(ctx, "Telegram gives no updates", obs.Messenger, messenger.Telegram, obs.Error, err)
 			pause(ctx, err)
-			continue
-		}
-		for _, update := range updates {
-			for !b.hand(ctx, handler, update) && ctx.Err() == nil {
-				pause(ctx, nil)
-			}
-			var id struct {
-				UpdateID int64 `json:"update_id"`
-			}
-			if ctx.Err() == nil && lenient(update, &id) == nil {
-				offset = max(offset, id.UpdateID+1)
-			}
+		default:
+			polled = true
+			offset = max(offset, b.handAll(ctx, handler, updates))
 		}
 	}
 	return ctx.Err()
+}
+
+// webhookActive is how Telegram refuses polls of a bot that has a webhook.
+const webhookActive = "webhook is active"
+
+func (b *Bot) updates(ctx context.Context, offset int64) ([]json.RawMessage, error) {
+	var updates []json.RawMessage
+	params := tgbotapi.Params{"offset": decimal(offset), "timeout": strconv.Itoa(pollWait), "allowed_updates": wanted}
+	err := b.call(ctx, "getUpdates", params, &updates)
+	return updates, err
+}
+
+// handAll hands over updates in order, each until it is accepted, and gives the
+// offset behind the last one that was.
+func (b *Bot) handAll(ctx context.Context, handler http.Handler, updates []json.RawMessage) (offset int64) {
+	for _, update := range updates {
+		for !b.hand(ctx, handler, update) {
+			if pause(ctx, nil); ctx.Err() != nil {
+				return offset
+			}
+		}
+		var id struct {
+			UpdateID int64 `json:"update_id"`
+		}
+		if lenient(update, &id) == nil {
+			offset = max(offset, id.UpdateID+1)
+		}
+	}
+	return offset
 }
 
 // hand gives an update to the webhook's handler as Telegram would have posted it.

@@ -115,6 +115,10 @@ func New(c Config) (*Bot, error) {
 	if b.client == nil {
 		b.client = newClient()
 	}
+	// The address that a redirect leads away from holds the token.
+	client := *b.client
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	b.client = &client
 	if b.log == nil {
 		b.log = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}

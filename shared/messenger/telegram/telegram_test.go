@@ -1,6 +1,7 @@
 package telegram_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -81,5 +82,31 @@ func TestNew_Refuses(t *testing.T) {
 		if strings.Contains(err.Error(), "canary") {
 			t.Errorf("%s: the error shows what it is about: %v", name, err)
 		}
+	}
+}
+
+// A button that Telegram would refuse is named before anything is sent. Its data
+// is limited in bytes: Cyrillic counts twice.
+func TestSend_ButtonDataIsCheckedFirst(t *testing.T) {
+	t.Parallel()
+	away := newHarness(t).Unreachable()
+	for _, data := range []string{strings.Repeat("d", 65), strings.Repeat("ы", 33)} {
+		o := messenger.Outgoing{Chat: "1", Part: messenger.Part{Text: "x"}, Keyboard: messenger.Keyboard{{{Label: "b", Data: data}}}}
+		if _, err := away.Send(context.Background(), o); messenger.KindOf(err) != messenger.Invalid {
+			t.Errorf("%d bytes: got %v, want Invalid", len(data), err)
+		}
+	}
+}
+
+// A field of another type than it has today costs only itself.
+func TestReceive_OddFields(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	body := `{"update_id":5,"message":{"message_id":7,"date":"soon","chat":{"id":9,"type":"private","title":[]},
+		"from":{"id":9,"is_bot":"no","first_name":"A"},"text":"words","entities":{},"photo":{"file_id":1},"poll":true},
+		"callback_query":"later"}`
+	events, _, err := h.bot.Receive(h.Call([]byte(body), messengertest.Right))
+	if err != nil || len(events) != 1 || events[0].Text != "words" || events[0].MessageID != "7" || events[0].User.Name != "A" {
+		t.Errorf("got %+v, %v, want the words", events, err)
 	}
 }
