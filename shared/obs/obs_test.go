@@ -71,7 +71,9 @@ func TestLogger_AttributesOfTheContext(t *testing.T) {
 // Two contexts made from one must not write into each other's attributes.
 func TestWith_SiblingsAreApart(t *testing.T) {
 	t.Parallel()
-	parent := obs.With(obs.With(context.Background(), slog.Int("a", 1)), slog.Int("b", 2), slog.Int("c", 3))
+	// One attribute more than a full slice, so that the new slice has room.
+	parent := obs.With(context.Background(), slog.Int("a", 1), slog.Int("b", 2), slog.Int("c", 3), slog.Int("d", 4))
+	parent = obs.With(parent, slog.Int("e", 5))
 	one, two := obs.With(parent, slog.String("who", "one")), obs.With(parent, slog.String("who", "two"))
 	for want, ctx := range map[string]context.Context{"one": one, "two": two} {
 		got := logged(t, func(log *slog.Logger) { log.InfoContext(ctx, "m") })

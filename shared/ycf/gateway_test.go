@@ -99,6 +99,51 @@ func TestGateway_PassesRequestsOn(t *testing.T) {
 	}
 }
 
+// What the gateway makes of a request has the fields of the documented events.
+func TestGateway_EventsAsDocumented(t *testing.T) {
+	t.Parallel()
+	get := httptest.NewRequest("GET", "/v1/broadcasts/17?part=a%20b&part=c", nil)
+	get.Header = http.Header{"Accept": {"application/json"}, "X-Key": {"first", "second"}, "Cookie": {"a=b"}, "Authorization": {"x"}}
+	post := httptest.NewRequest("POST", "/v1/broadcasts/17", nil)
+	post.Header = http.Header{"Content-Type": {"application/json"}}
+	tests := map[string]struct {
+		r            *http.Request
+		format, body string
+	}{
+		"http-gateway-01.json": {get, ycf.Format01, ""},
+		"http-gateway-10.json": {post, ycf.Format10, `{"text":"привет"}`},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tc.r.Host = "d5d00000000000000gw.apigw.yandexcloud.net"
+			got, err := ycf.EventJSON(ycf.Route{Path: "/v1/{path+}", Format: tc.format}, tc.r, []byte(tc.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := fixture(t, name)
+			if diff := cmp.Diff(comparable(t, want), comparable(t, got)); diff != "" {
+				t.Errorf("event (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// comparable leaves out of an event what differs from call to call.
+func comparable(t *testing.T, event []byte) map[string]any {
+	m := decode[map[string]any](t, event)
+	for _, headers := range []string{"headers", "multiValueHeaders"} {
+		delete(m[headers].(map[string]any), "X-Request-Id")
+		delete(m[headers].(map[string]any), "X-Real-Remote-Address")
+	}
+	delete(m, "requestContext")
+	delete(m, "operationId") // the specification's, which the gateway here does not have
+	if m["isBase64Encoded"] == false {
+		delete(m, "isBase64Encoded") // not in all documented events
+	}
+	return m
+}
+
 func TestGateway_Answers(t *testing.T) {
 	t.Parallel()
 	ok := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) })

@@ -144,6 +144,7 @@ func TestDeadLetter_KeepsTheMessage(t *testing.T) {
 func TestReceive_Wakes(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func(r *rig){
+		"message":    func(r *rig) { _ = r.Publish(context.Background(), "q", queue.Hint{Job: 1}) },
 		"delay":      func(r *rig) { r.clock.Advance(5 * time.Second) },
 		"visibility": func(r *rig) { r.clock.Advance(15 * time.Second) },
 	}
@@ -151,9 +152,10 @@ func TestReceive_Wakes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := setup(memqueue.Queue{Name: "q", Visibility: 15 * time.Second})
-			if name == "delay" {
+			switch name {
+			case "delay":
 				r.publish(t, queue.Hint{Job: 1, Delay: 5 * time.Second})
-			} else {
+			case "visibility":
 				r.publish(t, queue.Hint{Job: 1})
 				r.want(t, "q", 1)
 			}
