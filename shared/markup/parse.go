@@ -11,10 +11,18 @@ import (
 // wrote is ever left out but colours and the frames of notes.
 func parse(markdown string) styledText {
 	source := []byte(clean(markdown))
+	if len(source) > parsedMost {
+		return styledText{{text: string(source)}}
+	}
 	b := builder{source: source}
 	b.blocks(newParser().Parse(text.NewReader(source)), "\n\n")
 	return b.out
 }
+
+// parsedMost is the longest Markdown that is parsed, in bytes: some nestings take
+// time with the square of their length. A longer text, some twenty messages, is
+// shown as it is.
+const parsedMost = 100_000
 
 // newParser gives CommonMark without HTML (which shows as text) and without link
 // reference definitions (which would vanish), with tables, bare links and what

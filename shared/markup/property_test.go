@@ -149,6 +149,11 @@ func TestRender_HostileTextsEnd(t *testing.T) {
 		markup.VK(text, 4096)
 		markup.Escape(text)
 	}
+	long := strings.Repeat("> ", 1<<20) + "**end**"
+	parts := markup.Telegram(long, 4096)
+	if last := parts[len(parts)-1]; last.HTML || !strings.HasSuffix(last.Text, "**end**") {
+		t.Errorf("got %+v, want the end as it was written", last)
+	}
 }
 
 var htmlTag = regexp.MustCompile(`<(/?)(b|i|u|s|code|pre|a|blockquote)( href="[^"<>]*"| class="language-[A-Za-z0-9+_.#-]+")?>`)
