@@ -80,7 +80,7 @@ func (w *writer) document() string {
 func TestRender_LosesNoWords(t *testing.T) {
 	t.Parallel()
 	numbered := regexp.MustCompile(`w\d+я`)
-	for seed := range uint64(400) {
+	for seed := range uint64(200) {
 		w := &writer{Rand: rand.New(rand.NewPCG(seed, 7))}
 		document := w.document()
 		limit := 12 + w.IntN(120)
@@ -125,7 +125,7 @@ func FuzzRender(f *testing.F) {
 func TestTelegram_BoundsMarkup(t *testing.T) {
 	t.Parallel()
 	many := strings.Repeat("*a* ", 1000)
-	long := strings.Repeat("[a](https://a.ru/"+strings.Repeat("x", 1500)+") ", 100)
+	long := strings.Repeat("[a](https://a.ru/"+strings.Repeat("x", 1500)+") ", 60)
 	for name, markdown := range map[string]string{"many": many, "long": long, "characters": "**" + strings.Repeat("&", 4096) + "**"} {
 		read := ""
 		for _, p := range markup.Telegram(markdown, 4096) {

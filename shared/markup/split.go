@@ -57,15 +57,12 @@ func fit(t styledText, start int, b budget) int {
 			used.bytes += len(openTag(s)) + len(closeTag(s))
 		}
 		open = r.styles
-		for i, c := range r.text {
-			if at+i < start {
-				continue
-			}
-			size := utf8.RuneLen(c)
+		from := max(start-at, 0)
+		for i, c := range r.text[from:] {
 			used.units += width(c)
-			used.bytes += cost(c, size)
+			used.bytes += cost(c, utf8.RuneLen(c))
 			if used.over(b) {
-				return max(at+i, start+first(t, start))
+				return max(at+from+i, start+first(t, start))
 			}
 		}
 		at += len(r.text)
