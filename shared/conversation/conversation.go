@@ -132,6 +132,7 @@ type Flood struct {
 // The times of a conversation.
 const (
 	ticketsFresh = time.Minute     // a list of tickets is used without reading it again
+	profileWait  = time.Second     // for a name, on a first visit
 	trackerWait  = 2 * time.Second // for Tracker, before the webhook is answered
 	replyTime    = 3 * time.Second // for replies; what is left then becomes a job
 	publishTime  = time.Second     // for hints; the reconciler sends what is missing

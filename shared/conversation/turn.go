@@ -17,6 +17,7 @@ import (
 // is not believed for ever.
 func (t *turn) know(ctx context.Context) error {
 	t.profile = t.snap.Profile
+	t.name(ctx)
 	if t.in.group() || t.profile != nil && (!t.profile.Person.Banned || !t.outdated()) {
 		return nil
 	}
@@ -27,6 +28,37 @@ func (t *turn) know(ctx context.Context) error {
 	t.profile = &dialog.Profile{Person: p, User: t.in.User, At: t.s.d.Now()}
 	t.isNew = true
 	return nil
+}
+
+// profiler is a messenger that does not tell names with its events, but when it is
+// asked (VK).
+type profiler interface {
+	Profile(ctx context.Context, userID string) (messenger.User, error)
+}
+
+// name fills in who writes, from the kept copy or, on a first visit, by asking. A
+// name is not worth failing for.
+func (t *turn) name(ctx context.Context) {
+	u := &t.in.User
+	if u.Name != "" || t.in.group() {
+		return
+	}
+	if t.profile != nil {
+		u.Name, u.Username = t.profile.User.Name, t.profile.User.Username
+		return
+	}
+	ask, ok := t.sender.(profiler)
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, profileWait)
+	defer cancel()
+	known, err := ask.Profile(ctx, u.ID)
+	if err != nil {
+		t.s.d.Log.WarnContext(ctx, "name of a customer could not be read", slog.Any(obs.Error, err))
+		return
+	}
+	u.Name, u.Username = known.Name, known.Username
 }
 
 // visit tells about the person. Whoever writes can be written to.

@@ -192,6 +192,15 @@ func (t *turn) takeAsk() []Part {
 	return a.Parts
 }
 
+// waiting gives what waits for an answer that was given elsewhere: by the button of
+// an earlier message.
+func (t *turn) waiting(kind AskKind) []Part {
+	if t.s.Ask == nil || t.s.Ask.Kind != kind {
+		return nil
+	}
+	return t.takeAsk()
+}
+
 func (t *turn) dropAsk() {
 	for _, p := range t.takeAsk() {
 		t.s.place(Part{Album: p.Album}, ticket.Ref{})

@@ -66,8 +66,9 @@ func (t *turn) find(ref ticket.Ref) *ticket.Summary {
 // that is not in a known list is not the customer's. While the list is not
 // known the job's worker has to find that out.
 func (t *turn) owned(ref ticket.Ref) (s *ticket.Summary, ok bool) {
+	known := t.tickets().Known // also of a ticket that was opened here: its status may have changed
 	s = t.find(ref)
-	return s, s != nil || !t.tickets().Known
+	return s, s != nil || !known
 }
 
 func (t *turn) name(ref ticket.Ref) string {
@@ -123,7 +124,7 @@ func (t *turn) ticketPress(verb, arg string) {
 		t.target(ref)
 		t.reply(t.say("reopen.open", "ticket", t.name(ref)), nil)
 	case verb == "re" && (s == nil || reopenable(*s, t.v)):
-		t.reopen(ref, reopenKey(t, s), nil)
+		t.reopen(ref, reopenKey(t, s), t.waiting(AskReopen))
 	case verb == "add" || verb == "re":
 		t.menu(t.say("ticket.closed", "ticket", t.name(ref)))
 	default:

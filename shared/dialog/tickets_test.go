@@ -30,6 +30,27 @@ func TestReopen_WithTheMessages(t *testing.T) {
 	c.wantJobs("ticket.comment telegram:77:4")
 }
 
+func TestReopen_ByAnEarlierButtonTakesWhatWaits(t *testing.T) {
+	t.Parallel()
+	k := summary("SUP-1", ticket.PhaseResolved, time.Hour)
+	c := newChat(t, k)
+	c.do("Опять сломалось")
+	r := c.handle(c.pressed(dialog.ReopenButton(k.Ref, "ru").Data))
+	if got := payload[ticket.Reopen](t, r, 0); got.Message == nil || got.Message.Text != "Опять сломалось" {
+		t.Errorf("reopen: got %+v, want the message that waited", got.Message)
+	}
+}
+
+func TestTicketPress_AsksForTheListAlsoOfATicketOpenedHere(t *testing.T) {
+	t.Parallel()
+	c := newChat(t)
+	ref := ticket.Ref{Draft: c.filled()}
+	c.do("btn Отправить")
+	if r := c.handle(c.pressed(dialog.ReopenButton(ref, "ru").Data)); !r.Consulted {
+		t.Error("the status of a ticket that was opened here is taken for what it was")
+	}
+}
+
 func TestReopen_WithAnAlbum(t *testing.T) {
 	t.Parallel()
 	c := newChat(t, summary("SUP-1", ticket.PhaseResolved, time.Hour))

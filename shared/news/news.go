@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"supportbot/shared/job"
@@ -94,7 +95,7 @@ func (l *Looker) look(ctx context.Context, r *job.Run) (job.Outcome, error) {
 		return job.Outcome{}, decide(r, fmt.Errorf("read issue: %w", err))
 	}
 	if p.ID == "" { // the call knew the key alone: look in the lane of the id
-		next := Job(ticket.Look{ID: issue.ID}, r.Key)
+		next := Job(ticket.Look{ID: issue.ID}, strings.TrimPrefix(r.Key, "look:")+"@")
 		return job.Outcome{Result: "sent on", Then: []job.New{next}}, nil
 	}
 	who, ok := CustomerOf(issue)
@@ -109,19 +110,20 @@ func (l *Looker) look(ctx context.Context, r *job.Run) (job.Outcome, error) {
 	if err != nil {
 		return job.Outcome{}, err
 	}
-	if len(n.jobs) == 0 && !p.Second {
-		// Listings lag behind the call that made us look.
-		second := Job(ticket.Look{ID: p.ID, Second: true}, r.Key)
-		second.Delay = lag
-		return job.Outcome{Result: "nothing yet", Then: []job.New{second}}, nil
-	}
 	if len(n.jobs) > 0 {
 		if err := l.d.Lists.Drop(ctx, who.Address); err != nil {
 			l.d.Log.WarnContext(ctx, "kept list of tickets was not dropped", slog.Any(obs.Error, err))
 		}
 	}
 	l.d.Publisher.Publish(ctx, made)
-	return job.Outcome{Result: map[string]int{"deliveries": len(n.jobs)}}, nil
+	o := job.Outcome{Result: map[string]int{"deliveries": len(n.jobs)}}
+	if !p.Second {
+		// Listings lag behind the call that made us look: it may have seen a part.
+		second := Job(ticket.Look{ID: p.ID, Second: true}, strings.TrimPrefix(r.Key, "look:")+"+")
+		second.Delay, second.CorrelationID = lag, r.CorrelationID
+		o.Then = []job.New{second}
+	}
+	return o, nil
 }
 
 // Owner is whom the news of an issue are for.

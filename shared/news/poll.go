@@ -20,7 +20,7 @@ type Poll struct {
 	Store interface {
 		Watermark(ctx context.Context, name string) (time.Time, error)
 		RaiseWatermark(ctx context.Context, name string, at time.Time) error
-		Look(ctx context.Context, j job.New) (job.Inserted, error)
+		Insert(ctx context.Context, jobs []job.New) ([]job.Inserted, error)
 	}
 	Publisher *job.Publisher
 	Queues    []string // of the catalogue's categories
@@ -69,13 +69,12 @@ func (p *Poll) look(ctx context.Context, i tracker.Issue) error {
 		return nil
 	}
 	j := Job(ticket.Look{ID: i.ID}, fmt.Sprintf("%s:v%d", i.ID, i.Version))
-	j.Delay = 3 * lag
-	in, err := p.Store.Look(ctx, j)
+	made, err := p.Store.Insert(ctx, []job.New{j})
 	if err != nil {
 		return err
 	}
-	if in.New {
-		p.Publisher.Publish(ctx, []job.Inserted{in})
+	if made[0].New {
+		p.Publisher.Publish(ctx, made)
 	}
 	return nil
 }

@@ -63,14 +63,21 @@ func (db *DB) Advance(ctx context.Context, look int64, token string, c ticket.Cu
 	return made, nil
 }
 
-// Look asks for an issue to be looked at: it joins a look that waits in the lane
-// and has not started, whose row it locks meanwhile, or makes a new one.
+// joinLook brings a look forward that waits in the lane and has not started. Its
+// row is locked until the commit: it starts after what made us ask. Being asked
+// for makes it a first look again.
+const joinLook = `
+UPDATE jobs SET run_at = least(run_at, clock_timestamp() + make_interval(secs => $3)), payload = payload - 'second'
+WHERE id = (
+	SELECT id FROM jobs WHERE lane = $1 AND kind = $2 AND open AND held_at IS NULL AND state IN ('accepted', 'queued')
+	ORDER BY priority DESC, sequence, id LIMIT 1 FOR UPDATE)
+RETURNING id, queue, lane, state, extract(epoch FROM run_at - clock_timestamp())::float8`
+
+// Look asks for an issue to be looked at: it joins a look that has not started, or
+// makes a new one.
 func (db *DB) Look(ctx context.Context, j job.New) (out job.Inserted, err error) {
 	err = db.inTx(ctx, func(tx pgx.Tx) error {
-		err := scanInserted(tx.QueryRow(ctx, `
-			SELECT id, queue, lane, state, extract(epoch FROM run_at - clock_timestamp())::float8
-			FROM jobs WHERE lane = $1 AND kind = $2 AND open AND held_at IS NULL AND state IN ('accepted', 'queued')
-			ORDER BY priority DESC, sequence, id LIMIT 1 FOR UPDATE`, j.Lane.Name, j.Kind), &out)
+		err := scanInserted(tx.QueryRow(ctx, joinLook, j.Lane.Name, j.Kind, j.Delay.Seconds()), &out)
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return err
 		}

@@ -131,7 +131,7 @@ type Again struct {
 type Look struct {
 	ID  string `json:"id,omitempty"`
 	Key string `json:"key,omitempty"`
-	// Second: the first look found nothing; listings may have lagged.
+	// Second: a look went before; this one sees what listings held back from it.
 	Second bool `json:"second,omitempty"`
 }
 

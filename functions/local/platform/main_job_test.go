@@ -101,7 +101,10 @@ func TestMainJob(t *testing.T) {
 		c.press("5 ★")
 		w.eventually("the rating is in the ticket", func(all []sandboxtracker.Ticket) bool { return all[0].Fields["supportRating"] == "5" })
 
+		c.press("Без отзыва")
+		c.sees("Спасибо!")
 		c.write("CANARY снова сломалось")
+		c.sees("Вернуть его в работу")
 		c.press("Вернуть в работу")
 		w.eventually("the ticket is reopened with the message", func(all []sandboxtracker.Ticket) bool {
 			return all[0].StatusType != "done" && slices.ContainsFunc(all[0].Comments, func(c sandboxtracker.Comment) bool {

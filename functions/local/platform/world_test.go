@@ -53,10 +53,10 @@ type world struct {
 
 type option func(*world)
 
-// newWorld starts everything; ctx ends the test's waits after two minutes.
+// newWorld starts everything; ctx ends the test's waits after 45 s.
 func newWorld(t *testing.T, opts ...option) *world {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 45*time.Second)
 	t.Cleanup(cancel)
 	w := &world{t: t, ctx: ctx, log: &syncBuffer{}}
 	w.services()

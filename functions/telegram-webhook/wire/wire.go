@@ -13,7 +13,7 @@ import (
 
 // New makes the handler of POST /telegram.
 func New(rt wiring.Runtime) (http.Handler, error) {
-	cfg := telegram.ConfigFrom(rt.Env)
+	cfg := telegram.ReceiverConfigFrom(rt.Env)
 	cfg.Log = rt.Log
 	b, err := bot.New(rt)
 	if err != nil {
