@@ -33,7 +33,7 @@ func (s *Service) status(ctx context.Context, r *job.Run) (job.Outcome, error) {
 	to := s.d.Catalogue.Status(in.To, in.Type, in.Display)
 	text := book.Text(t.locale, "status", "ticket", in.Key, "title", in.Title, "status", to.Text.In(t.locale))
 	keyboard := messenger.Keyboard{{dialog.TicketButton(in.Ref, t.locale)}}
-	if to.Phase == ticket.PhaseResolved && from.Phase != ticket.PhaseResolved {
+	if from.Phase == ticket.PhaseOpen && to.Phase != ticket.PhaseOpen && in.Type != "cancelled" {
 		text += "\n\n" + book.Text(t.locale, "rate")
 		keyboard = append(dialog.RateButtons(in.Ref, t.locale), []messenger.Button{dialog.ReopenButton(in.Ref, t.locale)})
 	}

@@ -14,6 +14,7 @@ import (
 	"supportbot/shared/postgres"
 	"supportbot/shared/queue"
 	"supportbot/shared/queue/ymq"
+	"supportbot/shared/ticket"
 )
 
 // Runtime is what a function finds where it runs.
@@ -48,7 +49,7 @@ func NewCore(rt Runtime) (Core, error) {
 	cfg := postgres.ConfigFrom(rt.Env)
 	var sqs ymq.Config
 	if rt.Queue == nil {
-		sqs = ymq.ConfigFrom(rt.Env)
+		sqs = ymq.ConfigFrom(rt.Env, ticket.QueueTickets, ticket.QueueDeliveries)
 	}
 	if err := rt.Env.Err(); err != nil {
 		return Core{}, err

@@ -51,8 +51,7 @@ func New(rt wiring.Runtime) (*Bot, error) {
 		return nil, err
 	}
 	b.Conversations, b.Tickets = redisdb.NewConversations(b.Redis), redisdb.NewTickets(b.Redis)
-	limits.Store, limits.Log = redisdb.NewPace(b.Redis), rt.Log
-	b.Pace = pace.New(limits)
+	b.Pace = pace.New(limits, redisdb.NewPace(b.Redis, redisdb.PaceConfig{}), rt.Log)
 	tracker.Pace = b.Pace.Tracker
 	if b.Tracker, err = v3.New(tracker); err != nil {
 		return nil, err
