@@ -50,6 +50,31 @@ func TestWebhook_Order(t *testing.T) {
 	}
 }
 
+// Presses of one user come one at a time, too.
+func TestWebhook_OrderOfPresses(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	h := b.connected()
+	release := make(chan struct{})
+	h.answer(func(http.ResponseWriter) { <-release })
+	c := b.started()
+	m := b.send(c, "menu", fields{"reply_markup": keyboard(`[[{"text":"a","callback_data":"1"},{"text":"b","callback_data":"2"}]]`)})
+	for _, data := range []string{"1", "2"} {
+		if _, _, err := c.Press(m.ID, data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.take(h)
+	b.started().Write("another lane")
+	if got := b.take(h).text(); got != "another lane" {
+		t.Errorf("got %q while the first press is under way", got)
+	}
+	close(release)
+	if got := b.take(h).text(); got != "press 2" {
+		t.Errorf("got %q", got)
+	}
+}
+
 // A failed call comes again at once, then after 2, 4, 8... 64 s, then at random
 // between 60 and 120 s.
 func TestWebhook_Retries(t *testing.T) {

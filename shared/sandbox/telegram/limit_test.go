@@ -28,9 +28,12 @@ func TestLimit_Chat(t *testing.T) {
 	if a := b.call("sendMessage", text); a.Code != 429 {
 		t.Errorf("got %+v", a)
 	}
-	b.clock.move(3 * time.Second)
+	b.clock.move(time.Hour)
 	for range 3 {
 		b.send(c, "the burst has come back", nil)
+	}
+	if a := b.call("sendMessage", text); a.Code != 429 {
+		t.Errorf("got %+v, want a burst of three after any time", a)
 	}
 	if got := len(b.Chat(c.Chat())); got != 7 {
 		t.Errorf("got %d messages, want 7", got)
@@ -89,6 +92,24 @@ func TestLimit_Hammering(t *testing.T) {
 	}
 	b.clock.move(time.Minute)
 	b.send(c, "x", nil)
+}
+
+// A bot that waits when it is told to is not punished.
+func TestLimit_Patience(t *testing.T) {
+	t.Parallel()
+	b := setup(t, strict)
+	c := b.started()
+	text := fields{"chat_id": c.Chat(), "text": "x"}
+	for range 3 {
+		b.Limit(c.Chat(), 5*time.Second)
+		for range 10 {
+			if a := b.call("sendMessage", text); a.Parameters.RetryAfter != 5 {
+				t.Fatalf("got %+v", a)
+			}
+		}
+		b.clock.move(5 * time.Second)
+		b.send(c, "x", nil)
+	}
 }
 
 func TestLimit_AlbumCountsItsParts(t *testing.T) {
