@@ -110,7 +110,7 @@ func TestAway_Pauses(t *testing.T) {
 	if g := reserve(t, l, telegram(1), time.Second); g.OK || g.Wait != time.Minute {
 		t.Errorf("the refused chat: got %+v", g)
 	}
-	if g := reserve(t, l, telegram(2), time.Second); !g.OK {
+	if g := reserve(t, l, telegram(2), 0); !g.OK {
 		t.Errorf("another chat: got %+v", g)
 	}
 	l.Refused(ctx, telegram(3), time.Hour)
@@ -183,7 +183,7 @@ func TestAway_RealRedis(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	h, log := newHand(), &journal{}
 	l := pace.New(pace.Config{Now: h.Now, Patience: 3 * time.Second}, redisdb.NewPace(client, redisdb.PaceConfig{}), log.logger())
 
@@ -235,7 +235,7 @@ func TestAway_Patience(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer client.Close()
+			defer func() { _ = client.Close() }()
 			l := pace.New(pace.Config{}, redisdb.NewPace(client, redisdb.PaceConfig{}), (&journal{}).logger())
 			if warm {
 				reserve(t, l, telegram(1), time.Second)

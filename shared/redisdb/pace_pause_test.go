@@ -95,7 +95,7 @@ func TestPace_Probe(t *testing.T) {
 			go func() {
 				defer all.Done()
 				// Who is refused knows the time of the probe, and asks again then.
-				for probes.Load() == 0 {
+				for end := time.Now().Add(30 * time.Second); probes.Load() == 0 && time.Now().Before(end); {
 					if g, err := stores[i%2].Reserve(context.Background(), bot("c"), time.Second); err != nil {
 						t.Error(err)
 						return
