@@ -1,14 +1,13 @@
 package platform_test
 
 import (
+	"fmt"
 	"strings"
 
-	"supportbot/shared/backend"
+	"supportbot/shared/messenger"
 	"supportbot/shared/sandbox/telegram"
 	"supportbot/shared/sandbox/vk"
 )
-
-var redisOptions = backend.Options{}
 
 // said is a message of the bot's, in either messenger.
 type said struct {
@@ -22,15 +21,44 @@ type said struct {
 
 // customer is a person in a messenger, as a test plays them.
 type customer interface {
+	address() messenger.Address
 	// write sends a text.
 	write(text string) int64
 	photo(caption string) int64
+	// album sends so many photos at once.
+	album(caption string, photos int)
+	// start opens the chat by a link.
+	start(payload string)
+	edit(id int64, text string)
+	block()
 	// press presses the button with the label below the newest message that has it.
 	press(label string)
 	// sees waits for a message of the bot's that contains text.
 	sees(text string) said
+	// waits waits for a message of the bot's.
+	waits(what string, ok func(said) bool) said
 	// all gives the bot's messages so far.
 	all() []said
+	// updates is how many calls the messenger makes for so many photos at once.
+	updates(photos int) int
+}
+
+// saw counts the bot's messages that contain text.
+func saw(c customer, text string) (n int) {
+	for _, m := range c.all() {
+		if strings.Contains(m.text, text) {
+			n++
+		}
+	}
+	return n
+}
+
+// files counts the files that the bot sent.
+func files(c customer) (n int) {
+	for _, m := range c.all() {
+		n += len(m.files)
+	}
+	return n
 }
 
 type telegramCustomer struct {
@@ -42,6 +70,34 @@ func (w *world) telegramCustomer(id int64) *telegramCustomer {
 	return &telegramCustomer{w, w.telegram.Customer(telegram.User{ID: id, FirstName: "CANARY-Иван", Username: "CANARY_nick", Language: "ru"})}
 }
 
+func (c *telegramCustomer) address() messenger.Address {
+	return messenger.Address{Messenger: messenger.Telegram, Bot: "1099511627777", Chat: fmt.Sprint(c.c.Chat())}
+}
+
+func (c *telegramCustomer) start(payload string) { c.c.Start(payload) }
+
+func (c *telegramCustomer) block() { c.c.Block() }
+
+func (c *telegramCustomer) edit(id int64, text string) {
+	c.w.t.Helper()
+	if err := c.c.Edit(id, telegram.Content{Text: text}); err != nil {
+		c.w.t.Fatal(err)
+	}
+}
+
+func (c *telegramCustomer) album(caption string, photos int) {
+	album := c.w.telegram.NewAlbum()
+	for i := range photos {
+		part := telegram.Content{Album: album, File: &telegram.File{Kind: "photo", Name: "photo.jpg", MIME: "image/jpeg", Data: picture}}
+		if i == 0 {
+			part.Text = caption
+		}
+		c.c.Send(part)
+	}
+}
+
+func (c *telegramCustomer) updates(photos int) int { return photos }
+
 func (c *telegramCustomer) write(text string) int64 { return c.c.Write(text) }
 
 func (c *telegramCustomer) photo(caption string) int64 {
@@ -50,23 +106,18 @@ func (c *telegramCustomer) photo(caption string) int64 {
 
 func (c *telegramCustomer) press(label string) {
 	c.w.t.Helper()
-	m := c.seesButton(label)
+	m := c.waits("a button "+label, func(m said) bool { _, ok := m.data[label]; return ok })
 	if _, _, err := c.c.Press(m.id, m.data[label]); err != nil {
 		c.w.t.Fatalf("press %s: %v", label, err)
 	}
 }
 
-func (c *telegramCustomer) seesButton(label string) said {
-	c.w.t.Helper()
-	return c.wait("a button "+label, func(m said) bool { _, ok := m.data[label]; return ok })
-}
-
 func (c *telegramCustomer) sees(text string) said {
 	c.w.t.Helper()
-	return c.wait(text, func(m said) bool { return strings.Contains(m.text, text) })
+	return c.waits(text, func(m said) bool { return strings.Contains(m.text, text) })
 }
 
-func (c *telegramCustomer) wait(what string, ok func(said) bool) (found said) {
+func (c *telegramCustomer) waits(what string, ok func(said) bool) (found said) {
 	c.w.t.Helper()
 	err := c.w.telegram.Wait(c.w.ctx, c.c.Chat(), func(ms []telegram.Message) bool {
 		for i := len(ms) - 1; i >= 0; i-- {
@@ -115,6 +166,32 @@ func (w *world) vkCustomer(id int64) *vkCustomer {
 	return &vkCustomer{w, w.vk.Customer(vk.User{ID: id, FirstName: "CANARY-Мария", LastName: "CANARY"})}
 }
 
+func (c *vkCustomer) address() messenger.Address {
+	return messenger.Address{Messenger: messenger.VK, Bot: "209", Chat: fmt.Sprint(c.c.Peer())}
+}
+
+func (c *vkCustomer) start(payload string) { c.c.Start(payload) }
+
+func (c *vkCustomer) block() { c.c.Deny() }
+
+func (c *vkCustomer) edit(id int64, text string) {
+	c.w.t.Helper()
+	if err := c.c.Edit(id, vk.Content{Text: text}); err != nil {
+		c.w.t.Fatal(err)
+	}
+}
+
+// album: VK has none, it carries all photos in one message.
+func (c *vkCustomer) album(caption string, photos int) {
+	m := vk.Content{Text: caption}
+	for range photos {
+		m.Attachments = append(m.Attachments, c.w.vk.Photo(c.c.Peer(), picture))
+	}
+	c.c.Send(m)
+}
+
+func (c *vkCustomer) updates(int) int { return 1 }
+
 func (c *vkCustomer) write(text string) int64 { return c.c.Write(text) }
 
 func (c *vkCustomer) photo(caption string) int64 {
@@ -123,7 +200,7 @@ func (c *vkCustomer) photo(caption string) int64 {
 
 func (c *vkCustomer) press(label string) {
 	c.w.t.Helper()
-	m := c.wait("a button "+label, func(m said) bool { _, ok := m.data[label]; return ok })
+	m := c.waits("a button "+label, func(m said) bool { _, ok := m.data[label]; return ok })
 	if _, _, err := c.c.Press(m.id, label); err != nil {
 		c.w.t.Fatalf("press %s: %v", label, err)
 	}
@@ -131,10 +208,10 @@ func (c *vkCustomer) press(label string) {
 
 func (c *vkCustomer) sees(text string) said {
 	c.w.t.Helper()
-	return c.wait(text, func(m said) bool { return strings.Contains(m.text, text) })
+	return c.waits(text, func(m said) bool { return strings.Contains(m.text, text) })
 }
 
-func (c *vkCustomer) wait(what string, ok func(said) bool) (found said) {
+func (c *vkCustomer) waits(what string, ok func(said) bool) (found said) {
 	c.w.t.Helper()
 	err := c.w.vk.Wait(c.w.ctx, c.c.Peer(), func(ms []vk.Message) bool {
 		for i := len(ms) - 1; i >= 0; i-- {

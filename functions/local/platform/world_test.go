@@ -19,6 +19,7 @@ import (
 	"supportbot/shared/backend/backendtest"
 	"supportbot/shared/obs"
 	"supportbot/shared/postgres/schema"
+	"supportbot/shared/queue/memqueue"
 	"supportbot/shared/sandbox/fault"
 	"supportbot/shared/sandbox/telegram"
 	sandboxtracker "supportbot/shared/sandbox/tracker"
@@ -26,16 +27,21 @@ import (
 	"supportbot/shared/tracker"
 )
 
-// canaries must never be seen in a log.
+// Secrets must never be seen in a log, an error or a ticket; the names of the
+// customers and what they write never in a log or an error.
 const (
-	telegramToken = "1099511627777:CANARY-telegram-token"
-	vkToken       = "CANARY-vk-token"
-	trackerToken  = "CANARY-tracker-token"
-	secret        = "CANARY-webhook-secret"
+	canary        = "CANARY"
+	telegramToken = "1099511627777:SECRET-CANARY-telegram-token"
+	vkToken       = "SECRET-CANARY-vk-token"
+	trackerToken  = "SECRET-CANARY-tracker-token"
+	secret        = "SECRET-CANARY-webhook-secret"
 )
 
-// world is the platform, whole, between the three fake services and real
-// databases of its own.
+// patience is how long a test waits for anything.
+const patience = 90 * time.Second
+
+// world is the platform, whole, between the three fake services and databases of
+// its own.
 type world struct {
 	t        *testing.T
 	telegram *telegram.Server
@@ -45,41 +51,59 @@ type world struct {
 	calls    struct{ telegram, vk, tracker fault.Log }
 	faults   struct{ telegram, vk, tracker fault.Set }
 	env      map[string]string
-	platform *platform.Platform
-	url      string
+	queue    *memqueue.Broker // that every platform in this process shares
+	front    *front
 	log      *syncBuffer
 	ctx      context.Context
+	now      func() time.Time // of the fakes
+	crash    *crash           // runs the platform in a child that dies
 }
 
 type option func(*world)
 
-// newWorld starts everything; ctx ends the test's waits after 45 s.
+// newWorld starts everything, with one platform unless an option starts others.
 func newWorld(t *testing.T, opts ...option) *world {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 45*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)
-	w := &world{t: t, ctx: ctx, log: &syncBuffer{}}
-	w.services()
-	w.env = map[string]string{
-		"DATABASE_URL": backendtest.Postgres(t, schema.Migrate), "DATABASE_MAX_CONNS": "8",
-		"REDIS_URL":      backendtest.RedisServer(t, redisOptions).URL(),
-		"TELEGRAM_TOKEN": telegramToken, "TELEGRAM_WEBHOOK_SECRET": secret, "TELEGRAM_API_URL": serve(t, w.telegram),
-		"VK_TOKEN": vkToken, "VK_GROUP_ID": "209", "VK_SECRET": secret, "VK_CONFIRMATION": "confirm", "VK_API_URL": serve(t, w.vk),
-		"TRACKER_TOKEN": trackerToken, "TRACKER_ORG_ID": "77", "TRACKER_QUEUE": "SUP", "TRACKER_WEBHOOK_SECRET": secret,
-		"TRACKER_API_URL": serve(t, w.tracker), "TRACKER_RATE_PER_SECOND": "200",
-	}
+	w := &world{t: t, ctx: ctx, log: &syncBuffer{}, queue: platform.NewQueue(nil), front: &front{}, now: time.Now}
+	w.env = map[string]string{}
 	for _, o := range opts {
 		o(w)
 	}
-	w.start()
+	w.services()
+	for name, value := range map[string]string{
+		"DATABASE_MAX_CONNS": "4",
+		"TELEGRAM_TOKEN":     telegramToken, "TELEGRAM_WEBHOOK_SECRET": secret, "TELEGRAM_API_URL": serve(t, w.telegram),
+		"VK_TOKEN": vkToken, "VK_GROUP_ID": "209", "VK_SECRET": secret, "VK_CONFIRMATION": "confirm", "VK_API_URL": serve(t, w.vk),
+		"TRACKER_TOKEN": trackerToken, "TRACKER_ORG_ID": "77", "TRACKER_QUEUE": "SUP", "TRACKER_WEBHOOK_SECRET": secret,
+		"TRACKER_API_URL": serve(t, w.tracker), "TRACKER_RATE_PER_SECOND": "200",
+	} {
+		w.env[name] = value
+	}
+	if w.env["DATABASE_URL"] == "" {
+		w.env["DATABASE_URL"] = backendtest.Postgres(t, schema.Migrate)
+	}
+	if w.env["REDIS_URL"] == "" {
+		w.env["REDIS_URL"] = backendtest.Redis(t)
+	}
+	t.Cleanup(w.judge)
+	if w.crash != nil {
+		w.crash.start()
+	} else {
+		w.start()
+	}
+	w.connect()
 	return w
 }
 
 func (w *world) services() {
-	w.telegram = telegram.New(telegram.Config{Token: telegramToken, Calls: &w.calls.telegram, Faults: &w.faults.telegram})
+	w.telegram = telegram.New(telegram.Config{
+		Token: telegramToken, Calls: &w.calls.telegram, Faults: &w.faults.telegram, Now: w.now,
+	})
 	w.vk = vk.New(vk.Config{
 		Token: vkToken, GroupID: 209, Secret: secret, Confirmation: "confirm", Calls: &w.calls.vk, Faults: &w.faults.vk,
-		Connections: 4,
+		Connections: 4, Retry: 200 * time.Millisecond, Patience: 1000, Now: w.now,
 	})
 	var fields []string
 	for _, f := range tracker.Fields {
@@ -93,32 +117,42 @@ func (w *world) services() {
 	w.t.Cleanup(func() { w.telegram.Close(); w.vk.Close(); w.tracker.Close() })
 }
 
-// start builds the platform, runs it and connects the services to it.
-func (w *world) start() {
+// start runs one more platform on the world's databases. It stops before the
+// databases are gone.
+func (w *world) start() (stop func()) {
 	w.t.Helper()
 	p, err := platform.New(platform.Config{
 		Lookup: func(name string) (string, bool) { v, ok := w.env[name]; return v, ok },
 		Log:    func(f string) *slog.Logger { return obs.NewLogger(w.log, f, slog.LevelDebug) },
+		Queue:  w.queue,
 		Tick:   time.Second,
 	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.platform = p
-	w.url = serve(w.t, p.Handler)
-	ctx, stop := context.WithCancel(context.Background())
+	w.front.add(serve(w.t, p.Handler))
+	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); p.Run(ctx) }()
-	w.t.Cleanup(func() { stop(); <-done; w.dump() })
-	w.telegram.Connect(w.url+"/telegram", secret)
-	w.vk.Connect(w.url + "/vk")
+	stop = func() { cancel(); <-done }
+	w.t.Cleanup(stop)
+	return stop
+}
+
+// connect does what an operator does: it tells the three services where the
+// platform is.
+func (w *world) connect() {
+	w.t.Helper()
+	url := serve(w.t, w.front)
+	w.telegram.Connect(url+"/telegram", secret)
+	w.vk.Connect(url + "/vk")
 	for _, q := range []string{"SUP", "BIL"} {
-		w.trigger(q)
+		w.trigger(url, q)
 	}
 }
 
-// trigger sets up what an operator sets up in Tracker.
-func (w *world) trigger(queue string) {
+// trigger makes a queue's trigger.
+func (w *world) trigger(url, queue string) {
 	w.t.Helper()
 	body := map[string]any{
 		"name": "support bot", "conditions": []any{map[string]any{"type": "Or", "conditions": []any{
@@ -128,7 +162,7 @@ func (w *world) trigger(queue string) {
 				map[string]string{"type": "Event.update"}, map[string]string{"type": "FieldChangedCondition", "field": "status"}}},
 		}}},
 		"actions": []any{map[string]any{
-			"type": "Webhook", "endpoint": w.url + "/tracker", "method": "POST", "contentType": "application/json; charset=UTF-8",
+			"type": "Webhook", "endpoint": url + "/tracker", "method": "POST", "contentType": "application/json; charset=UTF-8",
 			"headers": map[string]string{"X-Webhook-Secret": secret}, "authContext": map[string]string{"type": "noauth"},
 			"body": `{"id":"{{issue.id}}","key":"{{issue.key}}"}`,
 		}},
@@ -156,13 +190,35 @@ func serve(t *testing.T, h http.Handler) string {
 	return s.URL
 }
 
-// dump shows the log of a failed test, and lets no canary pass.
-func (w *world) dump() {
-	if strings.Contains(w.log.String(), "CANARY") {
+// judge holds at the end of every test: no canary is in a log or a job's error,
+// no secret in a ticket, nothing internal in a chat. It shows the log of a test
+// that failed.
+func (w *world) judge() {
+	if strings.Contains(w.log.String(), canary) {
 		w.t.Error("a canary is in the log")
+	}
+	if strings.Contains(w.log.String(), "DATA RACE") {
+		w.t.Error("a data race in a child")
+	}
+	if strings.Contains(show(w.tracker.Tickets()), "SECRET") {
+		w.t.Error("a secret is in a ticket")
+	}
+	for _, p := range w.telegram.People() {
+		w.noneInternal(show(w.telegram.Chat(p.ID)))
+	}
+	for _, p := range w.vk.People() {
+		w.noneInternal(show(w.vk.Chat(p.ID)))
 	}
 	if w.t.Failed() || os.Getenv("TEST_LOG") != "" {
 		w.t.Log("\n" + w.log.String())
+	}
+}
+
+func (w *world) noneInternal(chat string) {
+	for _, word := range []string{"SECRET", "/reply", "support-bot:", "INTERNAL"} {
+		if strings.Contains(chat, word) {
+			w.t.Errorf("%q is in a chat: %s", word, chat)
+		}
 	}
 }
 
@@ -195,9 +251,12 @@ func (w *world) eventually(what string, ok func([]sandboxtracker.Ticket) bool) [
 }
 
 func show(v any) string {
-	raw, err := json.MarshalIndent(v, "", " ")
-	if err != nil {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	if err := e.Encode(v); err != nil {
 		return fmt.Sprint(v)
 	}
-	return string(raw)
+	return b.String()
 }
