@@ -1,0 +1,69 @@
+package schema_test
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"supportbot/migrations"
+	"supportbot/shared/backend/backendtest"
+	"supportbot/shared/postgres/schema"
+)
+
+func TestMigrate_TwiceAndAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	url := backendtest.Postgres(t, nil)
+	var all sync.WaitGroup
+	for range 3 {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			if err := schema.Migrate(context.Background(), url); err != nil {
+				t.Error(err)
+			}
+		}()
+	}
+	all.Wait()
+	if err := schema.Migrate(context.Background(), url); err != nil {
+		t.Errorf("once more: %v", err)
+	}
+	conn, err := pgx.Connect(context.Background(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	var applied int
+	if err := conn.QueryRow(context.Background(), `SELECT count(*) FROM goose_db_version WHERE version_id > 0`).Scan(&applied); err != nil {
+		t.Fatal(err)
+	}
+	files, err := fs.Glob(migrations.Postgres, "postgres/*.sql")
+	if err != nil || applied != len(files) {
+		t.Errorf("%d migrations applied of %d files, %v", applied, len(files), err)
+	}
+}
+
+func TestMigrate_BadAddressIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	err := schema.Migrate(context.Background(), "postgres://user:canary@[broken")
+	if err == nil || regexp.MustCompile("canary").MatchString(err.Error()) {
+		t.Errorf("error %v; it must not repeat the password", err)
+	}
+}
+
+func TestFiles_AreNumberedWithoutGaps(t *testing.T) {
+	t.Parallel()
+	files, err := fs.Glob(migrations.Postgres, "postgres/*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range files {
+		if want := fmt.Sprintf("postgres/%05d_", i+1); f[:len(want)] != want {
+			t.Errorf("file %s, want it to begin with %s", f, want)
+		}
+	}
+}
