@@ -54,7 +54,7 @@ func (s *Sandbox) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.Is(err, errNotFound), errors.Is(err, tracker.ErrNotFound):
 		refuse(w, http.StatusNotFound, "not_found", err.Error())
 	case tooLarge(err):
-		refuse(w, http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("at most %d MB with files, else 1 MB", maxUpload>>20))
+		refuseLarge(w)
 	case errors.Is(err, errInvalid):
 		refuse(w, http.StatusBadRequest, "invalid", err.Error())
 	case errors.Is(err, tracker.ErrRefused):

@@ -44,7 +44,7 @@ func TestPage_InABrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	drive := exec.CommandContext(ctx, node, "drive.mjs", string(setup))
 	drive.Dir = filepath.Join("testdata", "browser")

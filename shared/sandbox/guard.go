@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -43,6 +44,10 @@ func (s *Sandbox) admit(w http.ResponseWriter, r *http.Request) bool {
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/") {
 		most = maxUpload
 	}
+	if r.ContentLength > most {
+		refuseLarge(w)
+		return false
+	}
 	r.Body = http.MaxBytesReader(w, r.Body, most)
 	return true
 }
@@ -54,6 +59,11 @@ func ownHost(host string) bool {
 	}
 	host = strings.ToLower(strings.Trim(host, "[]"))
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || net.ParseIP(host) != nil
+}
+
+func refuseLarge(w http.ResponseWriter) {
+	refuse(w, http.StatusRequestEntityTooLarge, "too_large",
+		fmt.Sprintf("at most %d MB, or %d MB with files", maxBody>>20, maxUpload>>20))
 }
 
 // tooLarge reports whether err is that of a body above its bound.

@@ -26,7 +26,13 @@ type markdownBuilder struct{ source []byte }
 func (b markdownBuilder) inside(parent ast.Node) []node {
 	var nodes []node
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
-		nodes = append(nodes, b.node(n)...)
+		for _, one := range b.node(n) {
+			if last := len(nodes) - 1; last >= 0 && one.Tag == "" && nodes[last].Tag == "" {
+				nodes[last].Text += one.Text
+				continue
+			}
+			nodes = append(nodes, one)
+		}
 	}
 	return nodes
 }

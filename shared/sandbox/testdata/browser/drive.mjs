@@ -198,6 +198,11 @@ try {
     await page.locator('.entry.change').getByText('Смена статуса').first().waitFor();
     await picture(page, 'history');
     await page.getByRole('tab', { name: 'Комментарии' }).click();
+    await page.locator('.entry.reply').scrollIntoViewIfNeeded();
+    await page.locator('.messages').evaluate((el) => { el.scrollTop = 0; });
+    await page.getByRole('button', { name: 'Прикрепить', exact: true }).click();
+    await picture(page, 'comments');
+    await page.keyboard.press('Escape');
   });
 
   await step('a move gives another key', async () => {
