@@ -53,7 +53,7 @@ func (a *Accepted) send(ctx context.Context, p dialog.Pending, deadline time.Tim
 			case gone(err):
 				return a.unreachable(ctx, e, err)
 			case messenger.KindOf(err) == messenger.Invalid:
-				a.s.d.Log.ErrorContext(ctx, "reply was refused", obs.Error, err.Error(), slog.String("entry", e.Key))
+				a.s.d.Log.ErrorContext(ctx, "reply was refused", slog.Any(obs.Error, err), slog.String("entry", e.Key))
 			default:
 				a.behind = true
 				uncertain := messenger.KindOf(err) == messenger.Uncertain && m.edit == ""

@@ -110,7 +110,7 @@ func (s *Service) readTickets(ctx context.Context, a messenger.Address, kept dia
 	at := s.d.Now()
 	list, err := s.d.Lister.Tickets(ctx, a)
 	if err != nil {
-		s.d.Log.WarnContext(ctx, "tickets could not be read", obs.Error, err.Error(), slog.Bool("kept", kept.Known))
+		s.d.Log.WarnContext(ctx, "tickets could not be read", slog.Any(obs.Error, err), slog.Bool("kept", kept.Known))
 		return dialog.Tickets{}, fmt.Errorf("read tickets: %w", err)
 	}
 	return dialog.Tickets{List: list, Known: true, At: at, Generation: kept.Generation}, nil

@@ -337,7 +337,7 @@ func TestExpiry(t *testing.T) {
 	if _, err := flood.store.Load(ctx, dialog.Lookup{Address: flood.a, Key: "x", Burst: 1, Every: time.Second}); err != nil {
 		t.Fatal(err)
 	}
-	if ttl := k.client.PTTL(ctx, "conversation:{"+flood.a.String()+"}").Val(); ttl <= 0 {
+	if ttl := flood.client.PTTL(ctx, "conversation:{"+flood.a.String()+"}").Val(); ttl <= 0 {
 		t.Errorf("a conversation without a state lives for ever: %v", ttl)
 	}
 }
