@@ -11,7 +11,6 @@ package delivery
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -74,7 +73,7 @@ type Service struct{ d Deps }
 // New makes a Service.
 func New(d Deps) *Service { return &Service{d: d} }
 
-// The stages: one per message, "send:0", "file:0", "edit:0".
+// The stages: one per message, "send:0", "edit:0", "file:0", "file:0:sorry".
 const (
 	stageSend = "send"
 	stageFile = "file"
@@ -125,19 +124,4 @@ type result struct {
 
 func skipped(why string) (job.Outcome, error) {
 	return job.Outcome{Result: result{Outcome: "skipped", Why: why}}, nil
-}
-
-// decideTracker turns an error of Tracker's into the job's decision.
-func decideTracker(r *job.Run, err error) error {
-	var e *tracker.Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	switch e.Kind {
-	case tracker.RateLimited:
-		return job.Later(max(e.RetryAfter, time.Second), err)
-	case tracker.Temporary:
-		return job.Unavailable(r, err)
-	}
-	return err
 }

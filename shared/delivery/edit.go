@@ -2,10 +2,10 @@ package delivery
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
-	"supportbot/shared/dialog"
 	"supportbot/shared/job"
 	"supportbot/shared/messenger"
 	"supportbot/shared/ticket"
@@ -16,15 +16,16 @@ import (
 // correction.
 func (s *Service) edit(ctx context.Context, r *job.Run) (job.Outcome, error) {
 	var in ticket.Answer
-	if err := r.Decode(&in); err != nil {
+	var p progress
+	if err := errors.Join(r.Decode(&in), r.DecodeStage(&p)); err != nil {
 		return job.Outcome{}, err
 	}
 	rep, why, err := s.read(ctx, r, in)
 	if err != nil {
 		return job.Outcome{}, err
 	}
-	if rep.had != nil && rep.had.Version >= rep.comment.Version && r.Stage == "" {
-		why = "this version went out"
+	if rep.had != nil && rep.had.Version >= rep.version(p) && !p.complete() {
+		why = "this version went out" // or, when this one is replayed, a newer one
 	}
 	if why != "" {
 		return skipped(why)
@@ -33,62 +34,62 @@ func (s *Service) edit(ctx context.Context, r *job.Run) (job.Outcome, error) {
 	if err != nil {
 		return job.Outcome{}, err
 	}
-	if rep.had == nil { // it was no reply when its delivery ran
-		return s.deliver(ctx, r, t, rep, "answer")
-	}
-	var p progress
-	if err := r.DecodeStage(&p); err != nil {
-		return job.Outcome{}, err
-	}
 	if len(p.Parts) == 0 {
-		if err := s.prepare(ctx, r, t, rep, "answer", &p); err != nil {
+		if err := s.revise(ctx, r, t, rep, &p); err != nil {
 			return job.Outcome{}, err
 		}
 	}
-	if r.Stage == "" || r.Begun(stageEdit) {
-		ok, err := s.editAll(ctx, r, t, rep, &p)
-		if err != nil {
-			return s.ended(ctx, t, p, err, told(r, rep.Address, rep.Issue, rep.Comment, p))
-		}
-		if !ok { // another number of messages, or too old to be edited
-			p = progress{}
+	if p.Edit {
+		err := s.editAll(ctx, r, t, rep, &p)
+		var gone *errGone
+		switch {
+		case err == nil:
+		case !errors.As(err, &gone) || gone.kind != messenger.Invalid:
+			return s.ended(ctx, t, p, err, told(r, rep.Answer, p))
+		case rep.inside:
+			return skipped("internal")
+		default: // too old to be edited, or gone
 			if err := s.prepare(ctx, r, t, rep, "correction", &p); err != nil {
 				return job.Outcome{}, err
 			}
 		}
-		if err := r.Done(ctx, stageEdit, p); err != nil {
-			return job.Outcome{}, err
-		}
 	}
-	return s.deliver(ctx, r, t, rep, "correction")
+	return s.deliver(ctx, r, t, rep, p)
 }
 
-// editAll edits every message of the reply as one stage: repeating it changes
-// nothing. ok is false when the messages cannot become the new version.
-func (s *Service) editAll(ctx context.Context, r *job.Run, t target, rep reply, p *progress) (ok bool, err error) {
+// revise prepares the newest version: as edits, if it makes as many messages as
+// the customer has. What was no reply when its delivery ran goes out whole.
+func (s *Service) revise(ctx context.Context, r *job.Run, t target, rep reply, p *progress) error {
+	if err := s.prepare(ctx, r, t, rep, "answer", p); err != nil || rep.had == nil {
+		return err
+	}
 	if len(p.Parts) != len(rep.had.Messages) {
-		return false, nil
+		return s.prepare(ctx, r, t, rep, "correction", p)
 	}
-	if err := s.place(ctx, t); err != nil {
-		return false, err
-	}
-	if err := r.Begin(ctx, stageEdit, p); err != nil {
-		return false, err
-	}
-	for i, id := range rep.had.Messages {
-		o := messenger.Outgoing{Chat: t.to.Chat, Part: p.Parts[i], Key: r.Key + "/" + strconv.Itoa(i)}
-		if i == len(p.Parts)-1 {
-			o.Keyboard = messenger.Keyboard{{dialog.TicketButton(rep.Ref, t.locale)}}
+	p.Edit = true
+	return nil
+}
+
+// editAll edits the messages of a reply, each as a stage of its own. An edit with
+// no known end is repeated: twice the same changes nothing.
+func (s *Service) editAll(ctx context.Context, r *job.Run, t target, rep reply, p *progress) error {
+	for i := len(p.Sent); i < len(p.Parts) && i < len(rep.had.Messages); i++ {
+		if err := s.place(ctx, t); err != nil {
+			return err
 		}
-		err := t.sender.Edit(ctx, id, o)
-		if err == nil {
-			continue
+		stage := stageEdit + ":" + strconv.Itoa(i)
+		if err := r.Begin(ctx, stage, p); err != nil {
+			return err
 		}
-		if messenger.KindOf(err) == messenger.Invalid {
-			return false, nil
+		o := part(t, rep, *p, i)
+		o.Chat, o.Key = t.to.Chat, r.Key+"/"+stage
+		if err := t.sender.Edit(ctx, rep.had.Messages[i], o); err != nil {
+			return s.failed(ctx, r, t, fmt.Errorf("edit message: %w", err))
 		}
-		return false, s.failed(ctx, r, t, fmt.Errorf("edit message: %w", err))
+		p.Sent = append(p.Sent, rep.had.Messages[i])
+		if err := r.Done(ctx, stage, p); err != nil {
+			return err
+		}
 	}
-	p.Sent = append(p.Sent, rep.had.Messages...)
-	return true, nil
+	return nil
 }

@@ -16,18 +16,25 @@ const (
 	refused     noteKind = "refused"
 )
 
-// told makes the outcome of a delivery about an issue, with what the agent has to
-// be told.
-func told(r *job.Run, a messenger.Address, issue, comment string, p progress, extra ...job.New) func(noteKind) job.Outcome {
+// told makes the outcome of a reply's delivery, with what the agent has to be told.
+func told(r *job.Run, in ticket.Answer, p progress) func(noteKind) job.Outcome {
 	return func(k noteKind) job.Outcome {
-		o := job.Outcome{Result: result{Outcome: string(k), Messages: p.Sent, Resent: p.Resent}, Then: extra}
+		o := job.Outcome{Result: result{Outcome: string(k), Messages: p.Sent, Resent: p.Resent}}
+		note := func(delivery string, kind ticket.NoteKind, detail string) {
+			o.Then = append(o.Then, Note(delivery, in.Address, in.Issue, in.Comment, kind, detail))
+		}
+		for _, f := range p.Files[:p.Done] {
+			if f.Refused {
+				note(r.Key+":"+f.ID, ticket.NoteTooLarge, f.Name)
+			}
+		}
 		switch k {
 		case resent:
-			o.Then = append(o.Then, Note(r.Key, a, issue, comment, ticket.NoteResent, ""))
+			note(r.Key, ticket.NoteResent, "")
 		case undelivered:
-			o.Then = append(o.Then, Note(r.Key, a, issue, comment, ticket.NoteUndelivered, ""))
+			note(r.Key, ticket.NoteUndelivered, "")
 		case refused:
-			o.Then = append(o.Then, Note(r.Key, a, issue, comment, ticket.NoteRefused, string(a.Messenger)))
+			note(r.Key, ticket.NoteRefused, string(in.Address.Messenger))
 		}
 		return o
 	}

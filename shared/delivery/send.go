@@ -14,11 +14,17 @@ import (
 type progress struct {
 	Version int64            `json:"version,omitempty"` // of the comment that is being sent
 	Parts   []messenger.Part `json:"parts,omitempty"`   // rendered once: an edit meanwhile must not mix versions
+	Edit    bool             `json:"edit,omitempty"`    // the parts replace those that the customer has
 	Files   []file           `json:"files,omitempty"`
 	Sent    []string         `json:"sent,omitempty"`       // ids of the messages of the parts sent so far
 	Done    int              `json:"done_files,omitempty"` // files sent so far
 	Tries   int              `json:"tries,omitempty"`      // sends of the present message that had no known end
 	Resent  int              `json:"resent,omitempty"`     // messages sent once more
+}
+
+// complete: everything went out, what is missing is the word that it did.
+func (p progress) complete() bool {
+	return len(p.Parts) > 0 && len(p.Sent) == len(p.Parts) && p.Done == len(p.Files)
 }
 
 // paceWait is how long a delivery waits for its place; a longer wait parks it.

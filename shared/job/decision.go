@@ -19,7 +19,11 @@ func After(d time.Duration, why error) error { return &decision{VerdictFailed, d
 // Unavailable parks a job because the service that it needs is away. An outage is
 // not the job's failure and must not use up its attempts; but a job that has
 // waited a day for one is failing.
-func Unavailable(r *Run, why error) error {
+func Unavailable(r *Run, why error) error { return Within(r, patience, why) }
+
+// Within is Unavailable for something that is not worth waiting a day for: once
+// the job is older than that, the failure counts.
+func Within(r *Run, patience time.Duration, why error) error {
 	if time.Since(r.CreatedAt) > patience {
 		return why
 	}

@@ -35,6 +35,12 @@ const (
 	HookDone   = "done"   // it is recorded that it happened
 )
 
+// StageRun is a stage that every kind has, not to be declared: the run itself. It
+// has begun when the job is claimed, is called when the handler has returned and
+// nothing says so yet, and is done when the outcome is written and the jobs that
+// follow are not published yet.
+const StageRun = "run"
+
 // Hook is called with "kind/stage/point". Tests use it to kill the process.
 type Hook func(point string)
 
@@ -172,10 +178,12 @@ func (r *Run) write(ctx context.Context, mark, stage string, data any) (cancel b
 	return cancel, nil
 }
 
-func (r *Run) point(stage, point string) {
-	if r.hook != nil {
+func (r *Run) point(stage, point string) { r.hook.at(r.Job.Kind, stage, point) }
+
+func (h Hook) at(kind, stage, point string) {
+	if h != nil {
 		name, _, _ := strings.Cut(stage, ":")
-		r.hook(r.Job.Kind + "/" + name + "/" + point)
+		h(kind + "/" + name + "/" + point)
 	}
 }
 

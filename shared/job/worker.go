@@ -117,7 +117,9 @@ func (w *Worker) one(ctx context.Context, l *lease, j *Job, more bool) (*Job, er
 	ctx = obs.WithCorrelation(ctx, j.CorrelationID)
 	ctx = obs.With(ctx, slog.Int64(obs.Job, j.ID), slog.String(obs.Kind, j.Kind))
 	began := time.Now()
+	w.Hook.at(j.Kind, StageRun, HookBegun)
 	outcome, err := w.handle(ctx, l, j)
+	w.Hook.at(j.Kind, StageRun, HookCalled)
 	f := w.finish(ctx, j, outcome, err)
 	f.Token = l.token
 	f.Next = more && ctx.Err() == nil
@@ -132,6 +134,7 @@ func (w *Worker) one(ctx context.Context, l *lease, j *Job, more bool) (*Job, er
 	if ferr != nil {
 		return nil, fmt.Errorf("finish job %d: %w", j.ID, ferr)
 	}
+	w.Hook.at(j.Kind, StageRun, HookDone)
 	w.report(ctx, j, f, done, time.Since(began))
 	w.Publisher.Publish(write, done.Inserted)
 	if done.Next != nil {

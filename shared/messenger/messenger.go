@@ -146,7 +146,7 @@ type Outgoing struct {
 type File struct {
 	Name string
 	MIME string
-	Size int64 // bytes
+	Size int64 // bytes; < 0 when unknown
 	Open func(ctx context.Context) (io.ReadCloser, error)
 }
 

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"strings"
 	"time"
 
@@ -92,7 +93,7 @@ func (l *Looker) look(ctx context.Context, r *job.Run) (job.Outcome, error) {
 		return job.Outcome{Result: "gone"}, nil
 	}
 	if err != nil {
-		return job.Outcome{}, decide(r, fmt.Errorf("read issue: %w", err))
+		return job.Outcome{}, Decide(r, fmt.Errorf("read issue: %w", err))
 	}
 	if p.ID == "" { // the call knew the key alone: look in the lane of the id
 		next := Job(ticket.Look{ID: issue.ID}, strings.TrimPrefix(r.Key, "look:")+"@")
@@ -171,15 +172,18 @@ func (l *Looker) cursor(ctx context.Context, r *job.Run, i tracker.Issue, who Ow
 	return ticket.Cursor{Issue: i.ID, StartsAt: start}, nil
 }
 
-func decide(r *job.Run, err error) error {
+// Decide turns an error of Tracker's into the decision of the job that met it. A
+// token that is not valid is an outage like any other: an operator mends it, and
+// the jobs go on.
+func Decide(r *job.Run, err error) error {
 	var e *tracker.Error
 	if !errors.As(err, &e) {
 		return err
 	}
-	switch e.Kind {
-	case tracker.RateLimited:
+	switch {
+	case e.Kind == tracker.RateLimited:
 		return job.Later(max(e.RetryAfter, time.Second), err)
-	case tracker.Temporary:
+	case e.Kind == tracker.Temporary, e.Status == http.StatusUnauthorized:
 		return job.Unavailable(r, err)
 	}
 	return err

@@ -35,15 +35,15 @@ func (l *Looker) read(ctx context.Context, r *job.Run, i tracker.Issue, who Owne
 	// the changelog, now or by the look that its own trigger asks for.
 	comments, err := l.d.Tracker.Comments(ctx, i.ID, c.Comment)
 	if err != nil {
-		return news{}, decide(r, fmt.Errorf("read comments: %w", err))
+		return news{}, Decide(r, fmt.Errorf("read comments: %w", err))
 	}
 	changes, err := l.d.Tracker.Changes(ctx, i.ID, c.Change)
 	if err != nil {
-		return news{}, decide(r, fmt.Errorf("read changelog: %w", err))
+		return news{}, Decide(r, fmt.Errorf("read changelog: %w", err))
 	}
 	rule, err := l.d.Rule.Get(ctx)
 	if err != nil {
-		return news{}, decide(r, err)
+		return news{}, Decide(r, err)
 	}
 	f := &finder{l: l, r: r, rule: rule, issue: i, who: who, cursor: c, edited: lastEdits(changes)}
 	for _, comment := range comments {
@@ -114,7 +114,7 @@ func (f *finder) edit(ctx context.Context, id string, at time.Time) error {
 		return nil // deleted since
 	}
 	if err != nil {
-		return decide(f.r, fmt.Errorf("read edited comment: %w", err))
+		return Decide(f.r, fmt.Errorf("read edited comment: %w", err))
 	}
 	if f.seen == nil {
 		f.seen = map[string]bool{}
@@ -153,7 +153,7 @@ func (f *finder) name(ctx context.Context, key string) (tracker.Status, error) {
 	if f.names == nil {
 		all, err := f.l.d.Tracker.Statuses(ctx)
 		if err != nil {
-			return tracker.Status{}, decide(f.r, fmt.Errorf("read statuses: %w", err))
+			return tracker.Status{}, Decide(f.r, fmt.Errorf("read statuses: %w", err))
 		}
 		f.names = map[string]tracker.Status{}
 		for _, s := range all {

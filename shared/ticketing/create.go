@@ -48,8 +48,13 @@ func (s *Service) open(ctx context.Context, r *job.Run, in ticket.Create, p *pro
 		return err
 	}
 	issue, err := s.d.Tracker.Create(ctx, n)
-	if tracker.KindOf(err) == tracker.Duplicate && err != nil {
-		issue, err = s.d.Tracker.FindByUnique(ctx, n.Unique)
+	if k := tracker.KindOf(err); err != nil && (k == tracker.Duplicate || k == tracker.Invalid) {
+		// Refused also if an earlier call, whose end nobody knows, has made it: its
+		// files are used up then, which Tracker may say before it says that the
+		// value is not unique.
+		if made, ferr := s.d.Tracker.FindByUnique(ctx, n.Unique); ferr == nil || k == tracker.Duplicate {
+			issue, err = made, ferr
+		}
 	}
 	if err != nil {
 		return s.decide(r, fmt.Errorf("open ticket: %w", err))

@@ -149,6 +149,6 @@ func (s *Service) note(ctx context.Context, r *job.Run) (job.Outcome, error) {
 	if in.Ref.Issue == "" {
 		return job.Outcome{}, job.Review(errors.New("a note without an issue"))
 	}
-	text := s.text("note."+string(in.Note), "detail", in.Detail)
+	text := s.text("note."+string(in.Note), "detail", markup.Escape(in.Detail))
 	return job.Outcome{}, s.write(ctx, r, stageComment, in.Ref.Issue, tracker.NewComment{Text: text}, nil)
 }

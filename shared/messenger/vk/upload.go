@@ -24,6 +24,9 @@ var errRefused = invalid(errors.New("upload file: VK does not take it"))
 // no document (mp3, programs) goes as a document in a zip archive, which every
 // phone can open. Nobody sees an upload, so no error is Uncertain.
 func (b *Bot) upload(ctx context.Context, chat string, f messenger.File) (string, error) {
+	if err := measure(ctx, &f); err != nil {
+		return "", err
+	}
 	if f.Size > limits.Upload {
 		return "", invalid(fmt.Errorf("upload file: %d bytes are more than VK takes", f.Size))
 	}
@@ -48,6 +51,23 @@ func (b *Bot) upload(ctx context.Context, chat string, f messenger.File) (string
 		}
 	}
 	return "", err
+}
+
+// measure finds out how large a file is where nobody said so: upload servers want
+// to know before it comes. It is read once for that and not kept.
+func measure(ctx context.Context, f *messenger.File) error {
+	if f.Size >= 0 {
+		return nil
+	}
+	content, err := f.Open(ctx)
+	if err != nil {
+		return unopened(err)
+	}
+	defer func() { _ = content.Close() }()
+	if f.Size, err = io.Copy(io.Discard, io.LimitReader(content, limits.Upload+1)); err != nil {
+		return unopened(err)
+	}
+	return nil
 }
 
 // refusedKinds are known to be refused, so that nobody uploads them in vain. What
