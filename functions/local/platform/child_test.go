@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -27,9 +28,9 @@ import (
 const childConfig = "PLATFORM_TEST_CHILD"
 
 type childSetup struct {
-	Env   map[string]string
-	Point string // where it kills itself...
-	Arm   string // ...once, if this file is there
+	Env    map[string]string
+	Points []string // where it kills itself...
+	Arms   string   // ...once each, if this folder has a file for the point
 }
 
 func child() {
@@ -61,11 +62,15 @@ func child() {
 
 // hook is the end of the process: nothing that it has not written is kept.
 func (s childSetup) hook(point string) {
-	if point != s.Point || os.Remove(s.Arm) != nil {
+	if !slices.Contains(s.Points, point) || os.Remove(s.arm(point)) != nil {
 		return
 	}
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	select {}
+}
+
+func (s childSetup) arm(point string) string {
+	return filepath.Join(s.Arms, strings.ReplaceAll(point, "/", "_"))
 }
 
 // crash runs the platform in a child. When the child has killed itself, time
@@ -73,27 +78,40 @@ func (s childSetup) hook(point string) {
 type crash struct {
 	w     *world
 	setup childSetup
-	hit   chan struct{} // closed when the first child is dead
 
 	mu      sync.Mutex
 	stopped bool
+	armed   bool
 	kill    func() // the present child
 }
 
-func crashAt(t *testing.T, point string) option {
+func crashAt(t *testing.T, points ...string) option {
 	return func(w *world) {
-		w.crash = &crash{w: w, hit: make(chan struct{}), setup: childSetup{
-			Env: w.env, Point: point, Arm: filepath.Join(t.TempDir(), "arm"),
-		}}
+		w.crash = &crash{w: w, setup: childSetup{Env: w.env, Points: points, Arms: t.TempDir()}}
 	}
 }
 
-// arm lets the child die the next time that it comes to its point.
+// arm lets a child die the next time that it comes to one of its points.
 func (c *crash) arm() {
 	c.w.t.Helper()
-	if err := os.WriteFile(c.setup.Arm, nil, 0o600); err != nil {
-		c.w.t.Fatal(err)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.armed = true
+	for _, point := range c.setup.Points {
+		if err := os.WriteFile(c.setup.arm(point), nil, 0o600); err != nil {
+			c.w.t.Fatal(err)
+		}
 	}
+}
+
+// missed lists the points to which no child came.
+func (c *crash) missed() (points []string) {
+	for _, point := range c.setup.Points {
+		if _, err := os.Stat(c.setup.arm(point)); err == nil || !c.armed {
+			points = append(points, point)
+		}
+	}
+	return points
 }
 
 func (c *crash) start() {
@@ -115,22 +133,20 @@ func (c *crash) start() {
 
 // supervise is what the cloud does: it starts the functions again.
 func (c *crash) supervise(url string, over <-chan error) {
+	left := len(c.setup.Points)
 	for {
 		err := <-over
 		c.w.front.remove(url)
 		c.mu.Lock()
-		if c.stopped {
+		missed := len(c.missed())
+		if c.stopped || missed == left {
+			if !c.stopped {
+				c.w.t.Errorf("a child ended by itself: %v", err)
+			}
 			c.mu.Unlock()
 			return
 		}
-		select {
-		case <-c.hit:
-			c.w.t.Errorf("a child ended: %v", err)
-			c.mu.Unlock()
-			return
-		default:
-			close(c.hit)
-		}
+		left = missed
 		if err := c.w.tryPass(2 * time.Minute); err != nil {
 			c.w.t.Errorf("let time pass: %v", err)
 		}
@@ -164,14 +180,4 @@ func (c *crash) child() (url string, over <-chan error) {
 	c.w.front.add(url)
 	go func() { ended <- cmd.Wait() }()
 	return url, ended
-}
-
-// died says whether the child came to its point.
-func (c *crash) died() bool {
-	select {
-	case <-c.hit:
-		return true
-	default:
-		return false
-	}
 }

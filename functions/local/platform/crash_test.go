@@ -9,14 +9,15 @@ import (
 	"supportbot/functions/local/platform"
 	"supportbot/shared/conversation"
 	"supportbot/shared/job"
+	"supportbot/shared/messenger"
 	"supportbot/shared/obs"
 	"supportbot/shared/ticket"
 )
 
 // life is one scenario in which the platform dies. It calls w.crash.arm right
-// before what leads to the point, goes on as if nothing were, and then checks what
+// before what leads to the points, goes on as if nothing were, and then checks what
 // people have.
-type life func(w *world, c customer, point string)
+type life func(w *world, c customer, points []string)
 
 // lives says for each kind of job in which scenario it is killed; one for a single
 // stage goes before.
@@ -30,11 +31,18 @@ var lives = map[string]life{
 	ticket.KindLook:           dieAnswering,
 	ticket.KindAnswer:         dieAnswering,
 	ticket.KindEdit + "/edit": dieEditing,
-	ticket.KindEdit + "/run":  dieEditing,
 	ticket.KindEdit:           dieReplacing,
 	ticket.KindStatus:         dieAnnouncing,
 	ticket.KindNotice:         dieOpening,
 	"conversation":            dieOpening,
+}
+
+// group is the points at which the platform dies, one after the other, in one
+// scenario.
+type group struct {
+	name   string
+	life   life
+	points []string
 }
 
 // TestCrash kills the platform, by SIGKILL, at every point of every stage of
@@ -42,30 +50,53 @@ var lives = map[string]life{
 // stage without a scenario fails here.
 func TestCrash(t *testing.T) {
 	t.Parallel()
-	for _, point := range points(t) {
-		kind, _, _ := strings.Cut(point, "/")
-		if strings.HasPrefix(point, "conversation.") {
-			kind = "conversation"
+	for _, g := range groups(t) {
+		for name, customerOf := range messengersOf(g.name) {
+			t.Run(g.name+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, crashAt(t, g.points...))
+				g.life(w, customerOf(w), g.points)
+				if missed := w.crash.missed(); len(missed) > 0 {
+					t.Errorf("the scenario does not lead to %s", missed)
+				}
+			})
 		}
-		scenario := lives[point[:max(strings.LastIndex(point, "/"), 0)]]
+	}
+}
+
+// groups puts the points that are alike into one scenario: what has certainly
+// happened, what has certainly not, and what nobody knows.
+func groups(t *testing.T) (all []group) {
+	t.Helper()
+	for _, point := range points(t) {
+		stage, at := point[:max(strings.LastIndex(point, "/"), 0)], point[strings.LastIndex(point, "/")+1:]
+		kind, _, _ := strings.Cut(point, "/")
+		name, scenario := stage, lives[stage]
 		if scenario == nil {
-			scenario = lives[kind]
+			name, scenario = kind, lives[kind]
+		}
+		switch {
+		case strings.HasPrefix(point, "conversation."):
+			name, scenario = "conversation/accepting", lives["conversation"]
+			if slices.Contains(conversation.Stages[slices.Index(conversation.Stages, conversation.StageReplied):], conversation.Stage(at)) {
+				name = "conversation/replying"
+			}
+		case strings.HasSuffix(stage, "/"+job.StageRun) && at == job.HookBegun:
+			name += "/" + job.HookDone
+		default:
+			name += "/" + at
 		}
 		if scenario == nil {
 			t.Errorf("nothing is killed at %s", point)
 			continue
 		}
-		for name, customerOf := range messengersOf(point) {
-			t.Run(point+"/"+name, func(t *testing.T) {
-				t.Parallel()
-				w := newWorld(t, crashAt(t, point))
-				scenario(w, customerOf(w), point)
-				if !w.crash.died() {
-					t.Errorf("the scenario does not lead to %s", point)
-				}
-			})
+		i := slices.IndexFunc(all, func(g group) bool { return g.name == name })
+		if i < 0 {
+			all, i = append(all, group{name: name, life: scenario}), len(all)
 		}
+		all[i].points = append(all[i].points, point)
 	}
+	return all
 }
 
 // points lists every point at which a process may die.
@@ -98,35 +129,32 @@ func points(t *testing.T) (all []string) {
 	return all
 }
 
-// messengersOf gives the messengers in which a point is tried: both where what
-// holds differs, else the one in which it is likelier to go wrong.
-func messengersOf(point string) map[string]func(*world) customer {
+// messengersOf gives the messengers in which a group is tried: both where what
+// holds differs, else the one that knows no repetitions.
+func messengersOf(group string) map[string]func(*world) customer {
 	all := map[string]func(*world) customer{
 		"telegram": func(w *world) customer { return w.telegramCustomer(telegramID) },
 		"vk":       func(w *world) customer { return w.vkCustomer(vkID) },
 	}
-	if !strings.HasPrefix(point, "deliver.") && !strings.HasPrefix(point, "conversation.") {
+	if !strings.HasPrefix(group, "deliver.") && !strings.HasPrefix(group, "conversation/") {
 		delete(all, "vk")
 	}
 	return all
 }
 
-// twice is how often a customer sees a message of a stage at which the process was
-// killed: where the messenger knows no repetitions and the call had gone out, once
-// more.
-func twice(c customer, point string, stages ...string) int {
-	for _, stage := range stages {
-		if point == stage+"/"+job.HookCalled && c.address().Messenger == "telegram" {
-			return 2
-		}
+// seen is how often a customer sees the message of a stage: once more where the
+// process was killed after the call and the messenger knows no repetitions.
+func seen(c customer, points []string, stage string) int {
+	if c.address().Messenger == messenger.Telegram && slices.Contains(points, stage+"/"+job.HookCalled) {
+		return 2
 	}
 	return 1
 }
 
-// uncertain says that nobody can know whether the message of a stage went out.
-func uncertain(c customer, point string, stages ...string) bool {
-	return c.address().Messenger == "telegram" && slices.ContainsFunc(stages, func(stage string) bool {
-		return point == stage+"/"+job.HookCalled || point == stage+"/"+job.HookBegun
+// unknown says whether nobody can know if the messages of the stages went out.
+func unknown(c customer, points []string, stages ...string) bool {
+	return c.address().Messenger == messenger.Telegram && slices.ContainsFunc(stages, func(stage string) bool {
+		return slices.Contains(points, stage+"/"+job.HookCalled) || slices.Contains(points, stage+"/"+job.HookBegun)
 	})
 }
 
@@ -135,5 +163,14 @@ func (w *world) check(what string, got, want int) {
 	w.t.Helper()
 	if got != want {
 		w.t.Errorf("%s: %d times, want %d", what, got, want)
+	}
+}
+
+// replied checks a reply of the conversation's: it comes, and at most once more,
+// when the process was killed meanwhile or a call had no end.
+func (w *world) replied(c customer, text string) {
+	w.t.Helper()
+	if got := saw(c, text); got < 1 || got > 2 {
+		w.t.Errorf("%q: %d times, want once, or twice after a crash", text, got)
 	}
 }
