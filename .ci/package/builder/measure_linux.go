@@ -26,7 +26,7 @@ func (p *Place) Measure(ctx context.Context, tool, pkg string, vendor, limited b
 	cmd := b.Command(ctx)
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // all it starts can be told by the session
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // all it starts end with it
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	var u Usage
 	if limited {
@@ -55,11 +55,11 @@ func (p *Place) Measure(ctx context.Context, tool, pkg string, vendor, limited b
 	return u, nil
 }
 
-func (p *Place) watch(u *Usage, session int, done <-chan error) error {
+func (p *Place) watch(u *Usage, pid int, done <-chan error) error {
 	tick := time.NewTicker(sample)
 	defer tick.Stop()
 	for {
-		processes, files := resident(session), p.size()
+		processes, files := resident(pid), p.size()
 		u.Processes = max(u.Processes, processes)
 		u.Files = max(u.Files, files)
 		u.Together = max(u.Together, processes+files)
@@ -71,23 +71,24 @@ func (p *Place) watch(u *Usage, session int, done <-chan error) error {
 	}
 }
 
-// resident adds up the resident memory of a session's processes. What they share
-// (the compiler's text) is counted for each: rather too much than too little.
-func resident(session int) (sum int64) {
-	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, name := range stats {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			continue // it has ended
+// resident adds up the resident memory of a process and all below it. What they
+// share (the compiler's text) is counted for each: rather too much than too little.
+func resident(pid int) int64 {
+	dir := "/proc/" + strconv.Itoa(pid)
+	var sum int64
+	if text, err := os.ReadFile(dir + "/statm"); err == nil { // else it has ended
+		if fields := strings.Fields(string(text)); len(fields) > 1 {
+			pages, _ := strconv.ParseInt(fields[1], 10, 64)
+			sum = pages * int64(os.Getpagesize())
 		}
-		// pid (name) state ppid pgrp session ...; rss is the 24th, in pages
-		_, rest, _ := strings.Cut(string(text[bytes.LastIndexByte(text, ')')+1:]), " ")
-		fields := strings.Fields(rest)
-		if len(fields) < 22 || fields[3] != strconv.Itoa(session) {
-			continue
-		}
-		if pages, err := strconv.ParseInt(fields[21], 10, 64); err == nil {
-			sum += pages * int64(os.Getpagesize())
+	}
+	lists, _ := filepath.Glob(dir + "/task/*/children")
+	for _, name := range lists {
+		text, _ := os.ReadFile(name)
+		for _, child := range strings.Fields(string(text)) {
+			if pid, err := strconv.Atoi(child); err == nil {
+				sum += resident(pid)
+			}
 		}
 	}
 	return sum

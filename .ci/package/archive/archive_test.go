@@ -1,0 +1,161 @@
+package archive_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"supportbot/.ci/package/archive"
+	"supportbot/.ci/package/builder"
+)
+
+// root is the module's folder.
+const root = "../../.."
+
+func collect(t *testing.T, function string, vendor bool) []archive.File {
+	t.Helper()
+	files, err := archive.Collect(context.Background(), root, function, vendor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func has(files []archive.File, prefix string) bool {
+	return slices.ContainsFunc(files, func(f archive.File) bool { return strings.HasPrefix(f.Name, prefix) })
+}
+
+// A function's archive has what it needs, embedded files too, and nothing else.
+func TestCollect(t *testing.T) {
+	t.Parallel()
+	files := collect(t, "migrate", true)
+	for _, want := range []string{
+		"go.mod", "go.sum", "functions/migrate/main.go", "functions/migrate/wire/wire.go", "migrations/postgres/00001_",
+		"vendor/modules.txt", "vendor/github.com/jackc/pgx/v5/conn.go",
+	} {
+		if !has(files, want) {
+			t.Errorf("%s is not in the archive", want)
+		}
+	}
+	for _, f := range files {
+		for _, unwanted := range []string{"functions/local", "functions/telegram", "redis", "miniredis", "_test.go", "clickhouse-go", ".ci/"} {
+			if strings.Contains(strings.ToLower(f.Name), unwanted) {
+				t.Errorf("%s is in the archive", f.Name)
+			}
+		}
+	}
+}
+
+func TestCollect_Sources(t *testing.T) {
+	t.Parallel()
+	files := collect(t, "migrate", false)
+	if has(files, "vendor/") || !has(files, "functions/migrate/main.go") {
+		t.Errorf("got %d files, want those of the module alone", len(files))
+	}
+}
+
+func TestCollect_NoSuchFunction(t *testing.T) {
+	t.Parallel()
+	if _, err := archive.Collect(context.Background(), root, "nothing", true); err == nil {
+		t.Error("got no error")
+	}
+}
+
+// The same files give the same bytes: whatever the clock and the files' own times.
+func TestZip_SameBytes(t *testing.T) {
+	t.Parallel()
+	pack := func() []byte {
+		data, err := archive.Zip(collect(t, "migrate", true))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	first := pack()
+	if !bytes.Equal(first, pack()) {
+		t.Error("two archives of the same files differ")
+	}
+	r, err := zip.NewReader(bytes.NewReader(first), int64(len(first)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range r.File {
+		names = append(names, f.Name)
+		if f.Mode() != 0o644 || f.Modified.Year() != 1980 {
+			t.Errorf("%s: mode %v, time %v", f.Name, f.Mode(), f.Modified)
+		}
+	}
+	if !slices.IsSorted(names) {
+		t.Error("the files are in no order")
+	}
+}
+
+func TestZip_Unpack(t *testing.T) {
+	t.Parallel()
+	want := []archive.File{{Name: "a/b/c.go", Data: []byte("package c")}, {Name: "go.mod", Data: []byte("module m")}}
+	data, err := archive.Zip(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := archive.Unpack(data, dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range want {
+		got, err := os.ReadFile(filepath.Join(dir, f.Name))
+		if diff := cmp.Diff(f.Data, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", f.Name, err, diff)
+		}
+	}
+}
+
+func TestUnpack_LeadsOut(t *testing.T) {
+	t.Parallel()
+	data, err := archive.Zip([]archive.File{{Name: "../out.txt", Data: []byte("x")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "in")
+	if err := archive.Unpack(data, dir); err == nil {
+		t.Error("got no error")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "..", "out.txt")); err == nil {
+		t.Error("a file was written outside of the folder")
+	}
+}
+
+func TestZip_TooLarge(t *testing.T) {
+	t.Parallel()
+	noise := make([]byte, builder.MaxArchive)
+	for i, x := 0, uint32(1); i < len(noise); i++ {
+		x ^= x << 13
+		x ^= x >> 17
+		x ^= x << 5
+		noise[i] = byte(x)
+	}
+	if _, err := archive.Zip([]archive.File{{Name: "noise", Data: noise}}); err == nil {
+		t.Error("got no error")
+	}
+}
+
+func TestFunctions(t *testing.T) {
+	t.Parallel()
+	names, err := archive.Functions(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(names, "telegram-webhook") || slices.Contains(names, "local") {
+		t.Errorf("functions %v, want the deployed ones", names)
+	}
+	if got, want := archive.Entrypoint("migrate"), "functions/migrate/main.Handler"; got != want {
+		t.Errorf("entry point: got %s, want %s", got, want)
+	}
+}
