@@ -123,21 +123,21 @@ func TestFiles_DeletedMeanwhile(t *testing.T) {
 // ticket, also when a later file makes the delivery come again.
 func TestFiles_TooLargeBesideOneThatFails(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, r *wiringtest.Rig, c ticket.Customer) {
-		k := r.Open(c, "d1")
-		large := tracker.NewFile{Name: "фильм_*.mkv", Data: make([]byte, 201<<20)}
-		m := r.Comment(k, "/reply два файла", large, textFile("b.txt"))
-		r.Tracker.Faults().Add(fault.Fault{Method: download, Kind: fault.Status, Status: 503, Times: 1})
-		r.Look(k.ID, "l1")
-		r.Later(time.Minute)
-		r.Later(time.Minute)
-		r.Want(ticket.AnswerKey(k.ID, m.ID), job.Completed)
-		wantSaid(t, r, c, "фильм_*.mkv", 1)
-		wantFiles(t, r, c, "b.txt")
-		if got := wiringtest.Comments(r.Ticket("d1"), "mkv"); len(got) != 1 || !strings.Contains(got[0], `фильм\_\*.mkv`) {
-			t.Errorf("notes on the ticket %q, want one with the name as it is", got)
-		}
-	})
+	r := wiringtest.New(t)
+	c := wiringtest.Telegrammer()
+	k := r.Open(c, "d1")
+	large := tracker.NewFile{Name: "фильм_*.mkv", Data: make([]byte, 51<<20)}
+	m := r.Comment(k, "/reply два файла", large, textFile("b.txt"))
+	r.Tracker.Faults().Add(fault.Fault{Method: download, Kind: fault.Status, Status: 503, Times: 1})
+	r.Look(k.ID, "l1")
+	r.Later(time.Minute)
+	r.Later(time.Minute)
+	r.Want(ticket.AnswerKey(k.ID, m.ID), job.Completed)
+	wantSaid(t, r, c, "фильм_*.mkv", 1)
+	wantFiles(t, r, c, "b.txt")
+	if got := wiringtest.Comments(r.Ticket("d1"), "mkv"); len(got) != 1 || !strings.Contains(got[0], `фильм\_\*.mkv`) {
+		t.Errorf("notes on the ticket %q, want one with the name as it is", got)
+	}
 }
 
 // A Tracker that does not tell sizes.
