@@ -88,6 +88,16 @@ type crash struct {
 func crashAt(t *testing.T, points ...string) option {
 	return func(w *world) {
 		w.crash = &crash{w: w, setup: childSetup{Env: w.env, Points: points, Arms: t.TempDir()}}
+		w.children = append(w.children, w.crash)
+	}
+}
+
+// processes runs the platform in so many processes.
+func processes(n int) option {
+	return func(w *world) {
+		for range n {
+			w.children = append(w.children, &crash{w: w, setup: childSetup{Env: w.env}})
+		}
 	}
 }
 

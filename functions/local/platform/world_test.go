@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"supportbot/functions/local/platform"
 	"supportbot/shared/backend/backendtest"
 	"supportbot/shared/obs"
@@ -35,6 +37,7 @@ const (
 	vkToken       = "SECRET-CANARY-vk-token"
 	trackerToken  = "SECRET-CANARY-tracker-token"
 	secret        = "SECRET-CANARY-webhook-secret"
+	phone         = "79995554433"
 )
 
 // patience is how long a test waits for anything.
@@ -56,7 +59,10 @@ type world struct {
 	log      *syncBuffer
 	ctx      context.Context
 	now      func() time.Time // of the fakes
-	crash    *crash           // runs the platform in a child that dies
+	// Where the services are reached; a stopped one refuses every connection.
+	hosts    struct{ telegram, vk, tracker *host }
+	children []*crash // processes that run the platform, if it does not run in this one
+	crash    *crash   // the one that dies
 }
 
 type option func(*world)
@@ -74,10 +80,10 @@ func newWorld(t *testing.T, opts ...option) *world {
 	w.services()
 	for name, value := range map[string]string{
 		"DATABASE_MAX_CONNS": "4",
-		"TELEGRAM_TOKEN":     telegramToken, "TELEGRAM_WEBHOOK_SECRET": secret, "TELEGRAM_API_URL": serve(t, w.telegram),
-		"VK_TOKEN": vkToken, "VK_GROUP_ID": "209", "VK_SECRET": secret, "VK_CONFIRMATION": "confirm", "VK_API_URL": serve(t, w.vk),
+		"TELEGRAM_TOKEN":     telegramToken, "TELEGRAM_WEBHOOK_SECRET": secret, "TELEGRAM_API_URL": w.hosts.telegram.url(),
+		"VK_TOKEN": vkToken, "VK_GROUP_ID": "209", "VK_SECRET": secret, "VK_CONFIRMATION": "confirm", "VK_API_URL": w.hosts.vk.url(),
 		"TRACKER_TOKEN": trackerToken, "TRACKER_ORG_ID": "77", "TRACKER_QUEUE": "SUP", "TRACKER_WEBHOOK_SECRET": secret,
-		"TRACKER_API_URL": serve(t, w.tracker), "TRACKER_RATE_PER_SECOND": "200",
+		"TRACKER_API_URL": w.hosts.tracker.url(), "TRACKER_RATE_PER_SECOND": "200",
 	} {
 		w.env[name] = value
 	}
@@ -88,9 +94,10 @@ func newWorld(t *testing.T, opts ...option) *world {
 		w.env["REDIS_URL"] = backendtest.Redis(t)
 	}
 	t.Cleanup(w.judge)
-	if w.crash != nil {
-		w.crash.start()
-	} else {
+	for _, c := range w.children {
+		c.start()
+	}
+	if w.children == nil {
 		w.start()
 	}
 	w.connect()
@@ -114,6 +121,7 @@ func (w *world) services() {
 		Queues: []sandboxtracker.Queue{sandboxtracker.DefaultQueue("SUP", fields...), sandboxtracker.DefaultQueue("BIL", fields...)},
 	})
 	w.agent = w.tracker.As("agent")
+	w.hosts.telegram, w.hosts.vk, w.hosts.tracker = newHost(w.t, w.telegram), newHost(w.t, w.vk), newHost(w.t, w.tracker)
 	w.t.Cleanup(func() { w.telegram.Close(); w.vk.Close(); w.tracker.Close() })
 }
 
@@ -191,17 +199,29 @@ func serve(t *testing.T, h http.Handler) string {
 }
 
 // judge holds at the end of every test: no canary is in a log or a job's error,
-// no secret in a ticket, nothing internal in a chat. It shows the log of a test
-// that failed.
+// no secret and no address of a file in a ticket, nothing internal in a chat. It
+// shows the log of a test that failed.
 func (w *world) judge() {
-	if strings.Contains(w.log.String(), canary) {
-		w.t.Error("a canary is in the log")
+	log := w.log.String()
+	for _, word := range []string{canary, phone, "DATA RACE", "panicked"} {
+		if strings.Contains(log, word) {
+			w.t.Errorf("%q is in the log", word)
+		}
 	}
-	if strings.Contains(w.log.String(), "DATA RACE") {
-		w.t.Error("a data race in a child")
+	if conn, err := pgx.Connect(context.Background(), w.env["DATABASE_URL"]); err == nil {
+		var n int
+		err := conn.QueryRow(context.Background(), `SELECT count(*) FROM jobs WHERE last_error LIKE $1 OR last_error LIKE $2`,
+			"%"+canary+"%", "%"+phone+"%").Scan(&n)
+		if err != nil || n > 0 {
+			w.t.Errorf("a canary is in the error of %d jobs (%v)", n, err)
+		}
+		_ = conn.Close(context.Background())
 	}
-	if strings.Contains(show(w.tracker.Tickets()), "SECRET") {
-		w.t.Error("a secret is in a ticket")
+	tickets := show(w.tracker.Tickets())
+	for _, word := range []string{"SECRET", w.env["TELEGRAM_API_URL"], w.env["VK_API_URL"]} {
+		if strings.Contains(tickets, word) {
+			w.t.Errorf("%q is in a ticket", word)
+		}
 	}
 	for _, p := range w.telegram.People() {
 		w.noneInternal(show(w.telegram.Chat(p.ID)))
@@ -210,7 +230,7 @@ func (w *world) judge() {
 		w.noneInternal(show(w.vk.Chat(p.ID)))
 	}
 	if w.t.Failed() || os.Getenv("TEST_LOG") != "" {
-		w.t.Log("\n" + w.log.String())
+		w.t.Log("\n" + log)
 	}
 }
 
