@@ -37,7 +37,7 @@ func TestForm_Album(t *testing.T) {
 	if got.Ref != (ticket.Ref{Draft: id}) || r.Jobs[0].Key != "album:telegram:77:1099511627777:A" {
 		t.Errorf("late part: got %+v in %q", got.Ref, r.Jobs[0].Key)
 	}
-	if g := r.Jobs[0].Gather; g == nil || g.Member != got.Message.Key || g.Wait != 3*time.Second || g.Cap != 12*time.Second {
+	if g := r.Jobs[0].Gather; g == nil || g.Member != got.Message.Key || g.Wait != 9*time.Second || g.Cap != 12*time.Second {
 		t.Errorf("gather: got %+v", r.Jobs[0].Gather)
 	}
 }

@@ -7,10 +7,12 @@ import (
 	"supportbot/shared/ticket"
 )
 
-// The waits of an album, by the design's table: each part extends by albumWait,
-// never beyond albumCap after the first.
+// The waits of an album: each part extends by albumWait, never beyond albumCap
+// after the first. A part that met a 503 is repeated after the 5 s of our
+// Retry-After, and one that is 8 s late still belongs to the others; an agent does
+// not miss the seconds.
 const (
-	albumWait = 3 * time.Second
+	albumWait = 9 * time.Second
 	albumCap  = 12 * time.Second
 )
 
