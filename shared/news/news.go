@@ -120,7 +120,7 @@ func (l *Looker) look(ctx context.Context, r *job.Run) (job.Outcome, error) {
 	o := job.Outcome{Result: map[string]int{"deliveries": len(n.jobs)}}
 	if !p.Second {
 		// Listings lag behind the call that made us look: it may have seen a part.
-		second := Job(ticket.Look{ID: p.ID, Second: true}, strings.TrimPrefix(r.Key, "look:")+"+")
+		second := Job(ticket.Look{ID: p.ID, Second: true}, fmt.Sprintf("second:%d", r.ID))
 		second.Delay, second.CorrelationID = lag, r.CorrelationID
 		o.Then = []job.New{second}
 	}
@@ -147,8 +147,8 @@ func CustomerOf(i tracker.Issue) (Owner, bool) {
 	return Owner{a, ticket.Ref{Issue: i.ID}}, ok
 }
 
-// cursor finds where the news of an issue begin. A ticket that the bot opened
-// begins with itself. Any other that is seen for the first time (a first
+// cursor finds where the news of an issue begin. A ticket that the bot opens begins
+// with itself, which is written down when it is there. Any other that is seen for the first time (a first
 // deployment, a restored database) begins with what made us look.
 func (l *Looker) cursor(ctx context.Context, r *job.Run, i tracker.Issue, who Owner) (ticket.Cursor, error) {
 	c, err := l.d.Store.Cursor(ctx, i.ID)
@@ -161,7 +161,7 @@ func (l *Looker) cursor(ctx context.Context, r *job.Run, i tracker.Issue, who Ow
 		if err != nil {
 			return ticket.Cursor{}, err
 		}
-		if made != nil {
+		if made != nil && made.State != job.Completed { // it is being opened at this moment
 			start = i.CreatedAt
 		}
 	}

@@ -2,8 +2,10 @@ package news
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"supportbot/shared/job"
@@ -30,51 +32,64 @@ type Poll struct {
 const (
 	pollName    = "tracker"
 	pollOverlap = 2 * time.Minute
-	pollPage    = 50
+	pollPage    = 100 // the issues of one of Tracker's pages
 )
 
 // Run polls once. The watermark is the largest updatedAt seen, by Tracker's
 // clock; it moves as far as the looks are stored, so an interrupted poll goes on
-// where it was. The first poll ever begins now.
+// where it was. It never gets ahead of our own clock: an issue from the future
+// must not hide the others. The first poll ever begins now.
 func (p *Poll) Run(ctx context.Context) (looks int, err error) {
 	mark, err := p.Store.Watermark(ctx, pollName)
 	if err != nil {
 		return 0, err
 	}
+	now := p.Now()
 	if mark.IsZero() {
-		return 0, p.Store.RaiseWatermark(ctx, pollName, p.Now())
+		return 0, p.Store.RaiseWatermark(ctx, pollName, now)
+	}
+	var page []tracker.Issue
+	flush := func() error {
+		made, err := p.ask(ctx, page)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		looks += made
+		last := page[len(page)-1].UpdatedAt
+		if last.After(now) {
+			last = now
+		}
+		mark, page = later(mark, last), page[:0]
+		return p.Store.RaiseWatermark(ctx, pollName, mark)
 	}
 	for issue, err := range p.Tracker.UpdatedSince(ctx, mark.Add(-pollOverlap), p.Queues...) {
 		if err != nil {
-			return looks, fmt.Errorf("poll tracker: %w", err)
+			return looks, errors.Join(fmt.Errorf("poll tracker: %w", err), flush())
 		}
-		if err := p.look(ctx, issue); err != nil {
+		if page = append(page, issue); len(page) < pollPage {
+			continue
+		}
+		if err := flush(); err != nil {
 			return looks, err
 		}
-		looks++
-		if looks%pollPage == 0 {
-			if err := p.Store.RaiseWatermark(ctx, pollName, issue.UpdatedAt); err != nil {
-				return looks, err
-			}
-		}
-		mark = later(mark, issue.UpdatedAt)
 	}
-	return looks, p.Store.RaiseWatermark(ctx, pollName, mark)
+	return looks, flush()
 }
 
-// look asks for a look unless this very version was looked at already: the key
-// names the version.
-func (p *Poll) look(ctx context.Context, i tracker.Issue) error {
-	if _, ok := CustomerOf(i); !ok {
-		return nil
+// ask asks for a look at each of the customers' issues whose present version was
+// not looked at yet: the key names the version.
+func (p *Poll) ask(ctx context.Context, issues []tracker.Issue) (looks int, err error) {
+	var jobs []job.New
+	for _, i := range issues {
+		if _, ok := CustomerOf(i); ok {
+			jobs = append(jobs, Job(ticket.Look{ID: i.ID}, fmt.Sprintf("%s:v%d", i.ID, i.Version)))
+		}
 	}
-	j := Job(ticket.Look{ID: i.ID}, fmt.Sprintf("%s:v%d", i.ID, i.Version))
-	made, err := p.Store.Insert(ctx, []job.New{j})
+	made, err := p.Store.Insert(ctx, jobs)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if made[0].New {
-		p.Publisher.Publish(ctx, made)
-	}
-	return nil
+	made = slices.DeleteFunc(made, func(in job.Inserted) bool { return !in.New })
+	p.Publisher.Publish(ctx, made)
+	return len(made), nil
 }

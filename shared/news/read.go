@@ -33,11 +33,15 @@ func (l *Looker) read(ctx context.Context, r *job.Run, i tracker.Issue, who Owne
 	}
 	// Comments first: the edit of a comment that comes while we read is found in
 	// the changelog, now or by the look that its own trigger asks for.
-	comments, err := l.d.Tracker.Comments(ctx, i.ID, c.Comment)
+	comments, err := behindOf(c.Comment, func(after string) ([]tracker.Comment, error) {
+		return l.d.Tracker.Comments(ctx, i.ID, after)
+	}, func(x tracker.Comment) string { return x.ID })
 	if err != nil {
 		return news{}, Decide(r, fmt.Errorf("read comments: %w", err))
 	}
-	changes, err := l.d.Tracker.Changes(ctx, i.ID, c.Change)
+	changes, err := behindOf(c.Change, func(after string) ([]tracker.Change, error) {
+		return l.d.Tracker.Changes(ctx, i.ID, after)
+	}, func(x tracker.Change) string { return x.ID })
 	if err != nil {
 		return news{}, Decide(r, fmt.Errorf("read changelog: %w", err))
 	}
@@ -184,43 +188,4 @@ func lastEdits(changes []tracker.Change) map[string]time.Time {
 		}
 	}
 	return edits
-}
-
-// advanced moves the cursors to what is surely complete, two minutes behind the
-// newest entry, and notes what was handled beyond them.
-func advanced(c ticket.Cursor, comments []tracker.Comment, changes []tracker.Change) ticket.Cursor {
-	var newest time.Time
-	for _, x := range comments {
-		newest = later(newest, x.CreatedAt)
-	}
-	for _, x := range changes {
-		newest = later(newest, x.At)
-	}
-	edge := newest.Add(-behind)
-	var recent []string
-	moving := true
-	for _, x := range comments {
-		if moving = moving && x.CreatedAt.Before(edge); moving {
-			c.Comment = x.ID
-		} else {
-			recent = append(recent, "c"+x.ID)
-		}
-	}
-	moving = true
-	for _, x := range changes {
-		if moving = moving && x.At.Before(edge); moving {
-			c.Change = x.ID
-		} else {
-			recent = append(recent, "h"+x.ID)
-		}
-	}
-	c.Recent = recent
-	return c
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

@@ -46,12 +46,15 @@ func (r *Rule) Get(ctx context.Context) (ReplyRule, error) {
 // that stay inside. The robot's own comments are known by their author and, in
 // case its account was changed, by their marker.
 func (r ReplyRule) Reply(c tracker.Comment) (text string, ok bool) {
-	if r.Robot.Is(c.Author) || strings.Contains(c.Text, ticket.MarkerPrefix) {
+	if r.Robot.Is(c.Author) {
 		return "", false
 	}
 	text = strings.TrimSpace(c.Text)
-	if rest, found := r.cutPrefix(text); found {
+	if rest, found := r.cutPrefix(text); found { // nothing of ours begins so
 		return rest, rest != "" || len(c.Attachments) > 0
+	}
+	if _, _, ours := ticket.Marked(text); ours {
+		return "", false
 	}
 	for _, s := range c.Summonees {
 		if r.Robot.Is(s) {
@@ -72,5 +75,9 @@ func (r ReplyRule) cutPrefix(text string) (string, bool) {
 	if next, _ := utf8.DecodeRuneInString(rest); rest != "" && !unicode.IsSpace(next) && next != ':' && next != ',' {
 		return "", false
 	}
-	return strings.TrimSpace(strings.TrimLeft(rest, ":,")), true
+	rest = strings.TrimSpace(strings.TrimLeft(rest, ":,"))
+	if first, _, _ := strings.Cut(rest, " "); first == ":" || first == "," { // "/reply : yes"
+		rest = strings.TrimSpace(rest[1:])
+	}
+	return rest, true
 }

@@ -60,6 +60,18 @@ func ParseUnique(s string) (a messenger.Address, draft string, ok bool) {
 // link definition to which nothing refers, which Tracker does not show.
 const MarkerPrefix = "[//]: # (support-bot:"
 
+// Marked gives what a comment of the platform's says above its marker, and the
+// marker behind MarkerPrefix. The marker is the last line: a comment that quotes
+// one of ours is no comment of ours.
+func Marked(text string) (body, mark string, ok bool) {
+	body, last := "", strings.TrimSpace(text)
+	if at := strings.LastIndexByte(last, '\n'); at >= 0 {
+		body, last = last[:at], last[at+1:]
+	}
+	mark, ok = strings.CutPrefix(last, MarkerPrefix)
+	return strings.TrimSpace(body), strings.TrimSuffix(mark, ")"), ok
+}
+
 // Customer is the person in a chat, as the ticket shows them.
 type Customer struct {
 	Address messenger.Address `json:"address"`

@@ -100,8 +100,8 @@ func (l *Lister) find(ctx context.Context, a messenger.Address, ref ticket.Ref) 
 // customerText reads the customer's words back out of a comment that the bot made
 // of them: without the line that says who wrote, and without the marker.
 func customerText(c tracker.Comment) (string, bool) {
-	body, _, ok := strings.Cut(c.Text, ticket.MarkerPrefix+customers)
-	if !ok {
+	body, mark, ok := ticket.Marked(c.Text)
+	if !ok || !strings.HasPrefix(mark, customers) {
 		return "", false
 	}
 	_, body, _ = strings.Cut(body, "\n")
