@@ -14,8 +14,6 @@ type customer struct {
 	press func(label string)
 	// sees waits until a message of the bot's contains text.
 	sees func(text string)
-	// saw says whether one does.
-	saw func(text string) bool
 }
 
 func (w *world) telegramCustomer() customer {
@@ -46,14 +44,6 @@ func (w *world) telegramCustomer() customer {
 		},
 		sees: func(text string) {
 			wait(text, func(m telegram.Message) bool { return strings.Contains(m.Text, text) })
-		},
-		saw: func(text string) bool {
-			for _, m := range w.telegram.Chat(c.Chat()) {
-				if m.Out && strings.Contains(m.Text, text) {
-					return true
-				}
-			}
-			return false
 		},
 	}
 }
@@ -97,14 +87,6 @@ func (w *world) vkCustomer() customer {
 		},
 		sees: func(text string) {
 			wait(text, func(m vk.Message) bool { return strings.Contains(m.Text, text) })
-		},
-		saw: func(text string) bool {
-			for _, m := range w.vk.Chat(c.Peer()) {
-				if m.Out && strings.Contains(m.Text, text) {
-					return true
-				}
-			}
-			return false
 		},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -35,8 +36,10 @@ var messengers = map[string]struct {
 		(*world).vkCustomer, func(w *world) *fault.Log { return &w.calls.vk }, "messages.send"},
 }
 
-// openTicket goes through the form, from the menu on.
-func openTicket(c customer, subject string) {
+// fill goes through the form, from the first message up to its confirmation.
+func (c customer) fill(subject string) {
+	c.write("/start")
+	c.sees("Здравствуйте")
 	c.press("Новое обращение")
 	c.press("Что-то не работает")
 	c.sees("Коротко")
@@ -44,8 +47,6 @@ func openTicket(c customer, subject string) {
 	c.sees("Опишите")
 	c.write("CANARY-описание")
 	c.sees("Проверьте обращение")
-	c.press("Отправить")
-	c.sees("принято")
 }
 
 // The whole way through loaded plugins: a customer's update becomes a row and an
@@ -57,19 +58,19 @@ func TestFunctions_MainJob(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			m.connect(w, serve(t, w.function(m.webhook)))
+			webhook, worker := w.function(m.webhook), w.function("ticket-worker")
+			w.trigger(serve(t, w.function("tracker-handler")))
+			w.deliver(w.function("tracker-worker"))
+			m.connect(w, serve(t, webhook))
 			c := m.person(w)
 
-			c.write("/start")
-			c.sees("Здравствуйте")
-			if !called(m.calls(w), m.send) {
-				t.Errorf("%s was not called", m.send)
-			}
-			openTicket(c, "CANARY-тема")
+			c.fill("CANARY-тема")
+			w.called(m.calls(w), m.send)
+			c.press("Отправить")
+			c.sees("принято")
 			create := w.theJob(ticket.KindCreate)
 			hint := w.hintOf(create)
 
-			worker := w.function("ticket-worker")
 			w.work(worker, create.Queue, hint)
 			tickets := w.tracker.Tickets()
 			if len(tickets) != 1 || tickets[0].Summary != "CANARY-тема" {
@@ -79,32 +80,55 @@ func TestFunctions_MainJob(t *testing.T) {
 				t.Errorf("job is %s, want completed", got)
 			}
 
-			w.trigger(serve(t, w.function("tracker-handler")))
 			if _, err := w.tracker.As("agent").Do(tickets[0].Key, sandboxtracker.Edit{
 				Comments: []sandboxtracker.NewComment{{Text: "/reply Проверьте **кабель**"}},
 			}); err != nil {
 				t.Fatal(err)
 			}
-			deliveries := w.function("tracker-worker")
-			w.workUntil(deliveries, ticket.QueueDeliveries, func() bool { return c.saw("кабель") })
+			c.sees("кабель")
 		})
 	}
 }
 
-func called(calls *fault.Log, method string) bool {
-	return slices.ContainsFunc(calls.Since(0), func(c fault.Call) bool { return c.Method == method && c.Effect })
+// called waits until a method of a fake's was called and has done something.
+func (w *world) called(calls *fault.Log, method string) {
+	w.t.Helper()
+	if err := calls.Wait(w.patience(), func(all []fault.Call) bool {
+		return slices.ContainsFunc(all, func(c fault.Call) bool { return c.Method == method && c.Effect })
+	}); err != nil {
+		w.t.Fatalf("%s was not called: %v", method, err)
+	}
 }
 
-// A lost hint is published by the timer's call.
+// A job whose hint could not be sent is published by the timer's call.
 func TestFunctions_Reconciler(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
-	w.telegram.Connect(serve(t, w.function("telegram-webhook", map[string]string{"QUEUE_ENDPOINT": closed.URL})), secret)
+	healthy := w.function("telegram-webhook")
+	cut := w.function("telegram-webhook", map[string]string{"QUEUE_ENDPOINT": closed.URL})
+	reconciler := w.function("reconciler")
+	w.deliver(w.function("tracker-worker"))
+	var isCut atomic.Bool
+	served := make(chan struct{}, 1)
+	w.telegram.Connect(serve(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if !isCut.Load() {
+			healthy.ServeHTTP(rw, r)
+			return
+		}
+		cut.ServeHTTP(rw, r)
+		served <- struct{}{}
+	})), secret)
 	c := w.telegramCustomer()
-	c.write("/start")
-	openTicket(c, "subject")
+	c.fill("subject")
+	isCut.Store(true)
+	c.press("Отправить")
+	select {
+	case <-served:
+	case <-w.patience().Done():
+		t.Fatal("the press was not delivered")
+	}
 	create := w.theJob(ticket.KindCreate)
 	if create.Published {
 		t.Fatalf("job %+v is published, with no queue to publish to", create)
@@ -114,7 +138,7 @@ func TestFunctions_Reconciler(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.function("reconciler").Trigger(w.ctx, event); err != nil {
+	if err := reconciler.Trigger(event); err != nil {
 		t.Fatal(err)
 	}
 	w.hintOf(create)

@@ -85,7 +85,7 @@ func TestRuntime_RefusesHandlers(t *testing.T) {
 func TestRuntime_Log(t *testing.T) {
 	t.Parallel()
 	p := handler(t, "Trigger", nil)
-	if err := p.Trigger(context.Background(), []byte(`{"name":"one"}`)); err != nil {
+	if err := p.Trigger([]byte(`{"name":"one"}`)); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := p.Log.String(), "logged one\n"; got != want {

@@ -2,7 +2,6 @@ package host
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -140,7 +139,7 @@ func (p *Process) Call(event []byte) (a Answer, err error) {
 
 // Trigger calls a function of a trigger: the error is the function's or the
 // instance's, and the trigger would repeat the call.
-func (p *Process) Trigger(_ context.Context, event []byte) error {
+func (p *Process) Trigger(event []byte) error {
 	a, err := p.Call(event)
 	if err == nil && a.Error != nil {
 		return a.Error

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -17,11 +18,14 @@ import (
 	"supportbot/shared/backend/backendtest"
 	"supportbot/shared/postgres/schema"
 	"supportbot/shared/queue"
+	"supportbot/shared/queue/trigger"
 	"supportbot/shared/sandbox/fault"
 	"supportbot/shared/sandbox/telegram"
 	sandboxtracker "supportbot/shared/sandbox/tracker"
 	"supportbot/shared/sandbox/vk"
+	"supportbot/shared/ticket"
 	"supportbot/shared/tracker"
+	"supportbot/shared/ycf"
 )
 
 // canaries are in what must never be seen in a log.
@@ -173,7 +177,7 @@ func (w *world) work(worker *host.Process, name string, messages ...queue.Messag
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if err := worker.Trigger(w.ctx, event); err != nil {
+	if err := worker.Trigger(event); err != nil {
 		w.t.Fatalf("worker on %s: %v", name, err)
 	}
 	for _, m := range messages {
@@ -183,18 +187,25 @@ func (w *world) work(worker *host.Process, name string, messages ...queue.Messag
 	}
 }
 
-// workUntil feeds a worker as its trigger does, until done.
-func (w *world) workUntil(worker *host.Process, name string, done func() bool) {
-	w.t.Helper()
-	for ctx := w.patience(); !done(); {
-		messages, err := w.queue.Receive(ctx, name, 10, time.Second)
-		if err != nil {
-			w.t.Fatalf("wait for a message of %s: %v", name, err)
-		}
-		if len(messages) > 0 {
-			w.work(worker, name, messages...)
-		}
-	}
+// deliver feeds a worker on deliveries as its trigger does, as long as the test
+// lasts: replies that may not be sent at once come that way too.
+func (w *world) deliver(worker *host.Process) {
+	ctx, stop := context.WithCancel(w.ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		trigger.Run(ctx, slog.New(slog.NewTextHandler(worker.Log, nil)), w.queue, trigger.Queue{
+			Name: ticket.QueueDeliveries, Parallel: 1, Batch: 10,
+			Handle: func(_ context.Context, ev *ycf.QueueEvent) error {
+				event, err := json.Marshal(ev)
+				if err != nil {
+					return err
+				}
+				return worker.Trigger(event)
+			},
+		})
+	}()
+	w.t.Cleanup(func() { stop(); <-done })
 }
 
 // trigger sets up what an operator sets up in Tracker: comments are told to address.

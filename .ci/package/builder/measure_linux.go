@@ -59,7 +59,7 @@ func (p *Place) watch(u *Usage, pid int, done <-chan error) error {
 	tick := time.NewTicker(sample)
 	defer tick.Stop()
 	for {
-		processes, files := resident(pid), p.size()
+		processes, files := memory(pid), p.size()
 		u.Processes = max(u.Processes, processes)
 		u.Files = max(u.Files, files)
 		u.Together = max(u.Together, processes+files)
@@ -71,15 +71,15 @@ func (p *Place) watch(u *Usage, pid int, done <-chan error) error {
 	}
 }
 
-// resident adds up the resident memory of a process and all below it. What they
-// share (the compiler's text) is counted for each: rather too much than too little.
-func resident(pid int) int64 {
+// memory adds up the memory of a process and all below it that is no file's: the
+// linker maps the caches' files and its result, which are counted as files.
+func memory(pid int) int64 {
 	dir := "/proc/" + strconv.Itoa(pid)
 	var sum int64
 	if text, err := os.ReadFile(dir + "/statm"); err == nil { // else it has ended
-		if fields := strings.Fields(string(text)); len(fields) > 1 {
-			pages, _ := strconv.ParseInt(fields[1], 10, 64)
-			sum = pages * int64(os.Getpagesize())
+		var size, resident, mapped int64 // pages
+		if n, _ := fmt.Sscan(string(text), &size, &resident, &mapped); n == 3 {
+			sum = (resident - mapped) * int64(os.Getpagesize())
 		}
 	}
 	lists, _ := filepath.Glob(dir + "/task/*/children")
@@ -87,7 +87,7 @@ func resident(pid int) int64 {
 		text, _ := os.ReadFile(name)
 		for _, child := range strings.Fields(string(text)) {
 			if pid, err := strconv.Atoi(child); err == nil {
-				sum += resident(pid)
+				sum += memory(pid)
 			}
 		}
 	}

@@ -12,7 +12,7 @@ type Usage struct {
 	CPU     time.Duration // of all processes
 	Limited bool          // to Cores while it ran
 
-	Processes int64 // resident memory of all processes at the same time, peak
+	Processes int64 // memory of all processes at the same time, without what they map of files, peak
 	Files     int64 // archive, caches, temporary files and result, peak
 	Together  int64 // both at the same time, peak
 	Plugin    int64 // the result
