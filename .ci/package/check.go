@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"text/tabwriter"
 
 	"supportbot/.ci/package/archive"
 	"supportbot/.ci/package/builder"
@@ -21,8 +20,8 @@ func check(ctx context.Context, o options, names []string, stdout io.Writer) err
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "function\tseconds\ton half a core\tprocesses MB\tfiles MB\ttogether MB\tplugin MB\t")
+	row := func(columns ...any) { fmt.Fprintf(stdout, "%-18s %8v %12v %12v %8v %12v %9v\n", columns...) }
+	row("function", "seconds", "half a core", "processes MB", "files MB", "together MB", "plugin MB")
 	var all []error
 	for _, name := range names {
 		u, err := compile(ctx, o, tool, name)
@@ -34,17 +33,13 @@ func check(ctx context.Context, o options, names []string, stdout io.Writer) err
 		if !u.Limited {
 			limited = "not limited"
 		}
-		fmt.Fprintf(table, "%s\t%.0f\t%s\t%d\t%d\t%d\t%d\t\n", name, u.Builder().Seconds(), limited,
-			u.Processes/mb, u.Files/mb, u.Together/mb, u.Plugin/mb)
+		row(name, int(u.Builder().Seconds()), limited, u.Processes/mb, u.Files/mb, u.Together/mb, u.Plugin/mb)
 		if err := u.Judge(); err != nil {
 			all = append(all, fmt.Errorf("%s: %w", name, err))
 		}
 	}
-	fmt.Fprintf(table, "limit\t%.0f\t\t\t%d\t%d\t\t\n", builder.MaxTime.Seconds(), builder.MaxFiles/mb, builder.MaxMemory/mb)
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	fmt.Fprintln(stdout, "seconds: of the processor, times two; on half a core: as the clock had it, the neighbours' load included")
+	row("limit", int(builder.MaxTime.Seconds()), "", "", builder.MaxFiles/mb, builder.MaxMemory/mb, "")
+	fmt.Fprintln(stdout, "seconds: of the processor, times two; half a core: by the clock, with whatever else ran here")
 	return errors.Join(all...)
 }
 
