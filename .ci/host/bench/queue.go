@@ -11,7 +11,7 @@ import (
 // batch and forgets it.
 func takeAll(w http.ResponseWriter, r *http.Request) {
 	var batch struct {
-		Entries []struct{ Id, MessageBody string } //nolint:staticcheck // the protocol's name
+		Entries []struct{ Id, MessageBody string }
 	}
 	if err := json.NewDecoder(r.Body).Decode(&batch); err != nil {
 		http.Error(w, "no batch", http.StatusBadRequest)
