@@ -10,20 +10,33 @@ import (
 
 // form fills the form by the link to a category, up to the confirmation.
 func form(c customer, subject string) {
+	seen := newest(c)
+	next := func(text string) {
+		seen = c.waits(text, func(m said) bool { return m.id > seen && strings.Contains(m.text, text) }).id
+	}
 	c.start("problem")
-	c.sees("Коротко")
+	next("Коротко")
 	c.write(subject)
-	c.sees("Опишите")
+	next("Опишите")
 	c.photo("CANARY-описание: " + subject)
-	c.sees("Проверьте обращение")
+	next("Проверьте обращение")
+}
+
+// newest is the number of the bot's newest message.
+func newest(c customer) (id int64) {
+	for _, m := range c.all() {
+		id = max(id, m.id)
+	}
+	return id
 }
 
 // opened opens a ticket, and waits until the customer was told.
 func opened(w *world, c customer, subject string) sandboxtracker.Ticket {
 	w.t.Helper()
 	form(c, subject)
+	before := newest(c)
 	c.press("Отправить")
-	c.sees("создано")
+	c.waits("the number", func(m said) bool { return m.id > before && strings.Contains(m.text, "создано") })
 	return w.ticketOf(subject)
 }
 

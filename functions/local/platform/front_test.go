@@ -120,7 +120,7 @@ func (w *world) caught(n int, text string, do func()) []call {
 	return all
 }
 
-// at once makes all calls at the same time, and gives the statuses.
+// atOnce makes all calls at the same time, and gives the statuses.
 func (w *world) atOnce(calls ...call) []int {
 	w.t.Helper()
 	statuses := make([]int, len(calls))
@@ -143,12 +143,21 @@ func (w *world) atOnce(calls ...call) []int {
 	return statuses
 }
 
-// delivered is atOnce for calls that all have to be accepted.
+// delivered makes all calls at the same time and, as messengers do, repeats what is
+// asked to be repeated.
 func (w *world) delivered(calls ...call) {
 	w.t.Helper()
-	for i, status := range w.atOnce(calls...) {
-		if status != http.StatusOK {
-			w.t.Errorf("call %d was answered %d", i, status)
+	for len(calls) > 0 && w.ctx.Err() == nil {
+		var again []call
+		for i, status := range w.atOnce(calls...) {
+			switch status {
+			case http.StatusOK:
+			case http.StatusServiceUnavailable:
+				again = append(again, calls[i])
+			default:
+				w.t.Errorf("call %d was answered %d", i, status)
+			}
 		}
+		calls = again
 	}
 }
