@@ -1,0 +1,117 @@
+package news_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"testing"
+	"time"
+
+	"supportbot/shared/messenger"
+	"supportbot/shared/news"
+	"supportbot/shared/ticket"
+	"supportbot/shared/tracker"
+	"supportbot/shared/wiring/wiringtest"
+)
+
+// scroll is what UpdatedSince shows: issues, then perhaps an error.
+type scroll struct {
+	issues []tracker.Issue
+	since  time.Time
+	err    error
+}
+
+func (s *scroll) UpdatedSince(_ context.Context, since time.Time, _ ...string) iter.Seq2[tracker.Issue, error] {
+	s.since = since
+	return func(yield func(tracker.Issue, error) bool) {
+		for _, i := range s.issues {
+			if !yield(i, nil) {
+				return
+			}
+		}
+		if s.err != nil {
+			yield(tracker.Issue{}, s.err)
+		}
+	}
+}
+
+func issueAt(n int, at time.Time) tracker.Issue {
+	a := messenger.Address{Messenger: messenger.Telegram, Bot: "1", Chat: "2"}
+	return tracker.Issue{ID: fmt.Sprint("i", n), Version: 3, Unique: ticket.Unique(a, fmt.Sprint("d", n)), UpdatedAt: at}
+}
+
+func poll(r *wiringtest.Rig, s *scroll, now time.Time) *news.Poll {
+	return &news.Poll{Tracker: s, Store: r.DB, Publisher: r.Publisher, Queues: []string{"SUP"}, Now: func() time.Time { return now }}
+}
+
+func TestPoll_ThousandsWithOneTimestampAndABreak(t *testing.T) {
+	t.Parallel()
+	r := wiringtest.New(t)
+	ctx := r.Context()
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	s := &scroll{}
+	if n, err := poll(r, s, now.Add(-time.Hour)).Run(ctx); n != 0 || err != nil {
+		t.Fatalf("the first poll: %d, %v", n, err)
+	}
+	at := now.Add(-time.Minute)
+	for i := range 3000 {
+		s.issues = append(s.issues, issueAt(i, at))
+	}
+	all := s.issues
+	s.issues, s.err = all[:1234], errors.New("the snapshot has expired")
+	if n, err := poll(r, s, now).Run(ctx); n != 1234 || err == nil {
+		t.Errorf("the interrupted poll: %d, %v, want 1234 and the error", n, err)
+	}
+	s.issues, s.err = all, nil
+	if n, err := poll(r, s, now).Run(ctx); n != 3000-1234 || err != nil {
+		t.Errorf("the next poll: %d, %v, want %d", n, err, 3000-1234)
+	}
+	if n, err := poll(r, s, now).Run(ctx); n != 0 || err != nil {
+		t.Errorf("the same again: %d, %v, want none", n, err)
+	}
+	if want := at.Add(-2 * time.Minute); !s.since.Equal(want) {
+		t.Errorf("it begins at %v, want %v", s.since, want)
+	}
+	if got := r.Text(`SELECT count(*)::text FROM jobs WHERE kind = $1`, ticket.KindLook); got != "3000" {
+		t.Errorf("%s looks, want 3000", got)
+	}
+}
+
+// An issue from the future must not hide the others.
+func TestPoll_ClockThatIsWrong(t *testing.T) {
+	t.Parallel()
+	r := wiringtest.New(t)
+	ctx := r.Context()
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	s := &scroll{}
+	for _, issues := range [][]tracker.Issue{nil, {issueAt(1, now), issueAt(2, now.AddDate(70, 0, 0))}, {issueAt(3, now)}} {
+		s.issues = issues
+		if n, err := poll(r, s, now).Run(ctx); n != len(issues) || err != nil {
+			t.Errorf("%d looks, %v, want %d", n, err, len(issues))
+		}
+		if s.since.After(now) {
+			t.Errorf("it begins at %v, after now, %v", s.since, now)
+		}
+	}
+}
+
+// The poll and the triggers find the same thing once.
+func TestPoll_AgainstTracker(t *testing.T) {
+	t.Parallel()
+	r := wiringtest.New(t)
+	c := wiringtest.Telegrammer()
+	k := r.Open(c, "d1")
+	p := &news.Poll{Tracker: r.Bot.Tracker, Store: r.DB, Publisher: r.Publisher, Queues: r.Catalogue.Queues(), Now: time.Now}
+	if _, err := p.Run(r.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.Comment(k, "/reply раз")
+	n, err := p.Run(r.Context())
+	if n != 1 || err != nil {
+		t.Fatalf("%d looks, %v", n, err)
+	}
+	r.Work()
+	r.Look(k.ID, "late trigger")
+	wantOrder(t, r, c, "раз")
+}
