@@ -8,3 +8,8 @@ import "embed"
 //
 //go:embed postgres/*.sql
 var Postgres embed.FS
+
+// ClickHouse holds the files for ClickHouse, under "clickhouse/".
+//
+//go:embed clickhouse/*.sql
+var ClickHouse embed.FS

@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"supportbot/shared/broadcast"
 	"supportbot/shared/env"
 	"supportbot/shared/queue"
 	"supportbot/shared/queue/ymq"
@@ -89,7 +90,7 @@ func install() error {
 	return nil
 }
 
-// queues makes two queues of the test's own. It adds the variables of functions to
+// queues makes queues of the test's own. It adds the variables of functions to
 // vars and gives the consuming side.
 func queues(t *testing.T, vars map[string]string) queue.Source {
 	t.Helper()
@@ -105,7 +106,8 @@ func queues(t *testing.T, vars map[string]string) queue.Source {
 		BaseEndpoint: aws.String(address), Region: "ru-central1",
 		Credentials: credentials.NewStaticCredentialsProvider("key", "CANARY-queue-key", ""),
 	})
-	for _, name := range []string{ticket.QueueTickets, ticket.QueueDeliveries} {
+	names := []string{ticket.QueueTickets, ticket.QueueDeliveries, broadcast.Queue}
+	for _, name := range names {
 		own := fmt.Sprintf("%s-%d", name, time.Now().UnixNano())
 		made, err := api.CreateQueue(context.Background(), &sqs.CreateQueueInput{QueueName: &own})
 		if err != nil {
@@ -113,7 +115,7 @@ func queues(t *testing.T, vars map[string]string) queue.Source {
 		}
 		vars["QUEUE_URL_"+strings.ToUpper(name)] = *made.QueueUrl
 	}
-	c, err := ymq.New(ymq.ConfigFrom(env.NewReaderFrom(lookup(vars)), ticket.QueueTickets, ticket.QueueDeliveries))
+	c, err := ymq.New(ymq.ConfigFrom(env.NewReaderFrom(lookup(vars)), names...))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -88,6 +88,7 @@ func TestRuntime_Log(t *testing.T) {
 	if err := p.Trigger([]byte(`{"name":"one"}`)); err != nil {
 		t.Fatal(err)
 	}
+	p.Close() // its log is whole then
 	if got, want := p.Log.String(), "logged one\n"; got != want {
 		t.Errorf("log: got %q, want %q", got, want)
 	}

@@ -3,6 +3,7 @@ package host_test
 import (
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,9 +15,11 @@ import (
 // is a canary, and nothing is called with it.
 var configuration = map[string]string{
 	"DATABASE_URL": "postgres://CANARY:CANARY@127.0.0.1:1/CANARY", "REDIS_URL": "redis://CANARY:CANARY@127.0.0.1:1/0",
+	"CLICKHOUSE_URL":   "http://CANARY:CANARY@127.0.0.1:1/CANARY",
 	"QUEUE_ACCESS_KEY": "CANARY", "QUEUE_SECRET_KEY": "CANARY",
 	"QUEUE_URL_TICKETS": "http://127.0.0.1:1/CANARY", "QUEUE_URL_DELIVERIES": "http://127.0.0.1:1/CANARY",
-	"TELEGRAM_TOKEN": telegramToken, "TELEGRAM_WEBHOOK_SECRET": secret,
+	"QUEUE_URL_BROADCASTS": "http://127.0.0.1:1/CANARY",
+	"TELEGRAM_TOKEN":       telegramToken, "TELEGRAM_WEBHOOK_SECRET": secret,
 	"VK_TOKEN": vkToken, "VK_GROUP_ID": "209", "VK_SECRET": secret, "VK_CONFIRMATION": "CANARY",
 	"TRACKER_TOKEN": trackerToken, "TRACKER_ORG_ID": "CANARY", "TRACKER_QUEUE": "CANARY", "TRACKER_WEBHOOK_SECRET": secret,
 }
@@ -24,21 +27,25 @@ var configuration = map[string]string{
 // required are the variables of each function. Those of the messengers are not
 // among the workers': a messenger without a token is left out.
 var (
-	core     = []string{"DATABASE_URL", "QUEUE_ACCESS_KEY", "QUEUE_SECRET_KEY", "QUEUE_URL_TICKETS", "QUEUE_URL_DELIVERIES"}
+	core     = []string{"DATABASE_URL", "QUEUE_ACCESS_KEY", "QUEUE_SECRET_KEY", "QUEUE_URL_TICKETS", "QUEUE_URL_DELIVERIES", "QUEUE_URL_BROADCASTS"}
 	bot      = append([]string{"REDIS_URL", "TRACKER_TOKEN", "TRACKER_ORG_ID", "TRACKER_QUEUE"}, core...)
 	required = map[string][]string{
-		"telegram-webhook": append([]string{"TELEGRAM_TOKEN", "TELEGRAM_WEBHOOK_SECRET"}, bot...),
-		"vk-webhook":       append([]string{"VK_TOKEN", "VK_GROUP_ID", "VK_SECRET", "VK_CONFIRMATION"}, bot...),
-		"ticket-worker":    bot,
-		"tracker-worker":   bot,
-		"reconciler":       bot,
-		"tracker-handler":  append([]string{"TRACKER_WEBHOOK_SECRET"}, core...),
-		"migrate":          {"DATABASE_URL"},
+		"telegram-webhook":    append([]string{"TELEGRAM_TOKEN", "TELEGRAM_WEBHOOK_SECRET"}, bot...),
+		"vk-webhook":          append([]string{"VK_TOKEN", "VK_GROUP_ID", "VK_SECRET", "VK_CONFIRMATION"}, bot...),
+		"ticket-worker":       bot,
+		"tracker-worker":      bot,
+		"notification-api":    bot,
+		"notification-worker": bot,
+		"reconciler":          bot,
+		"tracker-handler":     append([]string{"TRACKER_WEBHOOK_SECRET"}, core...),
+		"analytics-loader":    {"DATABASE_URL", "REDIS_URL", "CLICKHOUSE_URL", "TRACKER_TOKEN", "TRACKER_ORG_ID", "TRACKER_QUEUE"},
+		"migrate":             {"DATABASE_URL"},
 	}
+	overHTTP = []string{"telegram-webhook", "vk-webhook", "tracker-handler", "notification-api"}
 )
 
 // A function without its configuration says which variables it misses, all at
-// once, and the value of none: a webhook answers 503, a trigger's call is an error.
+// once, and the value of none: over HTTP it answers 503, a trigger's call is an error.
 func TestFunctions_MissingVariables(t *testing.T) {
 	t.Parallel()
 	names, err := archive.Functions(root)
@@ -50,7 +57,7 @@ func TestFunctions_MissingVariables(t *testing.T) {
 			t.Parallel()
 			variables := required[name]
 			if len(variables) == 0 {
-				t.Fatal("this test does not know what the function requires")
+				t.Fatalf("functions/%s is not in required: name the variables that it cannot do without", name)
 			}
 			t.Run("all", func(t *testing.T) {
 				t.Parallel()
@@ -75,7 +82,7 @@ func refuses(t *testing.T, name string, env map[string]string, variables ...stri
 	t.Helper()
 	p := function(t, name, env)
 	said := ""
-	if strings.HasSuffix(name, "-webhook") || name == "tracker-handler" {
+	if slices.Contains(overHTTP, name) {
 		res, err := http.Post(serve(t, p)+"/", "application/json", strings.NewReader(`{}`))
 		if err != nil {
 			t.Fatal(err)
@@ -87,6 +94,7 @@ func refuses(t *testing.T, name string, env map[string]string, variables ...stri
 	} else {
 		said = triggered(t, p)
 	}
+	p.Close() // its log is whole then
 	said += p.Log.String()
 	for _, v := range variables {
 		if !strings.Contains(said, v+" is not set") {

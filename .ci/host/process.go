@@ -35,7 +35,8 @@ type Config struct {
 type Process struct {
 	// LoadMS is how long the plugin took to load, in milliseconds.
 	LoadMS float64
-	// Log is what the function has logged so far.
+	// Log is what the function has logged so far, as far as it has arrived; after
+	// Close it is whole.
 	Log *Log
 
 	ended   chan struct{}
@@ -71,8 +72,9 @@ func Start(c Config) (*Process, error) {
 		c.Timeout = time.Minute
 	}
 	p := &Process{Log: &Log{}, freeze: c.Freeze, ended: make(chan struct{})}
-	p.cmd = exec.Command(c.Host, "-handler", c.Handler, "-function", c.Function, "-timeout", c.Timeout.String(), c.Plugin)
-	p.cmd.Dir = os.TempDir() // not the checkout: a function sees no file of it
+	args := []string{"-handler", c.Handler, "-function", c.Function, "-timeout", c.Timeout.String(), c.Plugin}
+	p.cmd = exec.Command(c.Host, args...) //nolint:noctx // it lives until Close
+	p.cmd.Dir = os.TempDir()              // not the checkout: a function sees no file of it
 	p.cmd.Stderr = p.Log
 	if _, ok := c.Env["GODEBUG"]; !ok {
 		p.cmd.Env = append(p.cmd.Env, "GODEBUG="+Settings)
@@ -147,7 +149,7 @@ func (p *Process) Trigger(event []byte) error {
 	return err
 }
 
-// Close kills the instance and waits until it has ended.
+// Close kills the instance and waits until it has ended. It may be called again.
 func (p *Process) Close() {
 	_ = p.cmd.Process.Kill()
 	<-p.ended

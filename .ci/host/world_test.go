@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,14 +18,11 @@ import (
 	"supportbot/shared/backend/backendtest"
 	"supportbot/shared/postgres/schema"
 	"supportbot/shared/queue"
-	"supportbot/shared/queue/trigger"
 	"supportbot/shared/sandbox/fault"
 	"supportbot/shared/sandbox/telegram"
 	sandboxtracker "supportbot/shared/sandbox/tracker"
 	"supportbot/shared/sandbox/vk"
-	"supportbot/shared/ticket"
 	"supportbot/shared/tracker"
-	"supportbot/shared/ycf"
 )
 
 // canaries are in what must never be seen in a log.
@@ -36,7 +33,7 @@ const (
 	secret        = "CANARY-webhook-secret"
 )
 
-const waitTime = 2 * time.Minute
+const waitTime = time.Minute
 
 // world is what functions find around them: real databases and a queue of a
 // test's own, and the three services' fakes.
@@ -95,6 +92,7 @@ func (w *world) function(name string, instead ...map[string]string) *host.Proces
 	}
 	p := function(w.t, name, env)
 	w.t.Cleanup(func() {
+		p.Close() // its log is whole then
 		text := p.Log.String()
 		if strings.Contains(text, "CANARY") {
 			w.t.Errorf("a canary is in the log of %s", name)
@@ -170,42 +168,14 @@ func (w *world) hintOf(j job) queue.Message {
 	}
 }
 
-// work calls a worker with an event of messages, and takes those off the queue.
-func (w *world) work(worker *host.Process, name string, messages ...queue.Message) {
+// called waits until a method of a fake's was called.
+func (w *world) called(calls *fault.Log, method string) {
 	w.t.Helper()
-	event, err := host.QueueEvent(name, messages...)
-	if err != nil {
-		w.t.Fatal(err)
+	if err := calls.Wait(w.patience(), func(all []fault.Call) bool {
+		return slices.ContainsFunc(all, func(c fault.Call) bool { return c.Method == method && c.Status < 300 })
+	}); err != nil {
+		w.t.Fatalf("%s was not called: %v", method, err)
 	}
-	if err := worker.Trigger(event); err != nil {
-		w.t.Fatalf("worker on %s: %v", name, err)
-	}
-	for _, m := range messages {
-		if err := w.queue.Delete(w.ctx, name, m.Receipt); err != nil {
-			w.t.Fatal(err)
-		}
-	}
-}
-
-// deliver feeds a worker on deliveries as its trigger does, as long as the test
-// lasts: replies that may not be sent at once come that way too.
-func (w *world) deliver(worker *host.Process) {
-	ctx, stop := context.WithCancel(w.ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		trigger.Run(ctx, slog.New(slog.NewTextHandler(worker.Log, nil)), w.queue, trigger.Queue{
-			Name: ticket.QueueDeliveries, Parallel: 1, Batch: 10,
-			Handle: func(_ context.Context, ev *ycf.QueueEvent) error {
-				event, err := json.Marshal(ev)
-				if err != nil {
-					return err
-				}
-				return worker.Trigger(event)
-			},
-		})
-	}()
-	w.t.Cleanup(func() { stop(); <-done })
 }
 
 // trigger sets up what an operator sets up in Tracker: comments are told to address.

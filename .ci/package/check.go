@@ -20,7 +20,7 @@ func check(ctx context.Context, o options, names []string, stdout io.Writer) err
 	if err != nil {
 		return err
 	}
-	row := func(columns ...any) { fmt.Fprintf(stdout, "%-18s %8v %12v %12v %8v %12v %9v\n", columns...) }
+	row := func(columns ...any) { _, _ = fmt.Fprintf(stdout, "%-18s %8v %12v %12v %8v %12v %9v\n", columns...) }
 	row("function", "seconds", "half a core", "processes MB", "files MB", "together MB", "plugin MB")
 	var all []error
 	for _, name := range names {
@@ -39,7 +39,7 @@ func check(ctx context.Context, o options, names []string, stdout io.Writer) err
 		}
 	}
 	row("limit", int(builder.MaxTime.Seconds()), "", "", builder.MaxFiles/mb, builder.MaxMemory/mb, "")
-	fmt.Fprintln(stdout, "seconds: of the processor, times two; half a core: by the clock, with whatever else ran here")
+	_, _ = fmt.Fprintln(stdout, "seconds: of the processor, times two; half a core: by the clock, with whatever else ran here")
 	return errors.Join(all...)
 }
 

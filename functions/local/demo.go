@@ -17,9 +17,7 @@ import (
 // playDemo runs the platform for one play, always on the stand-ins: nothing of it
 // must reach a real service.
 func playDemo(ctx context.Context) error {
-	for _, name := range []string{"TELEGRAM_TOKEN", "VK_TOKEN", "TRACKER_TOKEN", "DATABASE_URL", "REDIS_URL", "QUEUE_ENDPOINT"} {
-		_ = os.Unsetenv(name)
-	}
+	standIns()
 	vars := variables{}
 	fakes, err := openServices(vars)
 	if err != nil {
@@ -46,14 +44,14 @@ func playDemo(ctx context.Context) error {
 	defer gateway.Close()
 	ctx, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
-	start := func(f func()) {
+	start := func(f func() error) {
 		running.Add(1)
-		go func() { defer running.Done(); f() }()
+		go func() { defer running.Done(); _ = f() }() // nothing of it fails on stand-ins
 	}
 	defer running.Wait()
 	defer stop()
-	start(func() { p.Run(ctx) })
-	if err := connect(ctx, fakes, vars, p, gateway.URL, start); err != nil {
+	start(func() error { p.Run(ctx); return nil })
+	if _, err := connect(ctx, fakes, vars, p, gateway.URL, start); err != nil {
 		return err
 	}
 	if err := demo.Play(ctx, fakes, os.Stdout); err != nil {

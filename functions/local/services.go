@@ -1,18 +1,14 @@
 package main
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
-	"log/slog"
-	"net/http"
 	"os"
+	"slices"
+	"strings"
 
-	"supportbot/functions/local/platform"
-	"supportbot/shared/env"
-	"supportbot/shared/messenger/telegram"
-	"supportbot/shared/messenger/vk"
 	"supportbot/shared/sandbox"
 )
 
@@ -35,8 +31,51 @@ func (v variables) or(name, fallback string) string {
 	return fallback
 }
 
+// service is an outside service that has a stand-in.
+type service struct {
+	name  string
+	token string   // the variable that chooses the real one
+	needs []string // variables that it needs besides; of names joined by "or" one
+	takes []string // variables that it takes besides
+}
+
+// services are those whose variables mean nothing, or harm, to a stand-in.
+func services() []service {
+	return []service{
+		{name: "Telegram", token: "TELEGRAM_TOKEN", takes: []string{"TELEGRAM_API_URL"}},
+		{name: "VK", token: "VK_TOKEN", needs: []string{"VK_GROUP_ID"}, takes: []string{"VK_API_URL", "VK_SECRET", "VK_CONFIRMATION"}},
+		{
+			name: "Tracker", token: "TRACKER_TOKEN", needs: []string{"TRACKER_QUEUE", "TRACKER_ORG_ID or TRACKER_CLOUD_ORG_ID"},
+			takes: []string{"TRACKER_API_URL", "TRACKER_TOKEN_TYPE"},
+		},
+	}
+}
+
+// complete finds all services that the environment names by half: only a person
+// knows whether the real one is meant.
+func complete(getenv func(string) string) error {
+	set := func(name string) bool { return getenv(name) != "" }
+	var problems []error
+	for _, s := range services() {
+		for _, need := range s.needs {
+			if set(s.token) && !slices.ContainsFunc(strings.Split(need, " or "), set) {
+				problems = append(problems, fmt.Errorf("%s is set, and %s is not: your %s needs both", s.token, need, s.name))
+			}
+		}
+		for _, name := range strings.Split(strings.Join(append(s.needs, s.takes...), " or "), " or ") {
+			if !set(s.token) && set(name) {
+				problems = append(problems, fmt.Errorf("%s is set, and %s is not: set both for your own %s, or neither for the sandbox's", name, s.token, s.name))
+			}
+		}
+	}
+	return errors.Join(problems...)
+}
+
 // openServices starts a stand-in for each service whose token is not set.
 func openServices(vars variables) (*sandbox.Running, error) {
+	if err := complete(os.Getenv); err != nil {
+		return nil, err
+	}
 	listen := func(name string) string {
 		if os.Getenv(name) != "" {
 			return sandbox.Off
@@ -48,6 +87,7 @@ func openServices(vars variables) (*sandbox.Running, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.Register = registering(vars)
 	for _, v := range r.Variables() {
 		vars[v.Name] = v.Value
 	}
@@ -56,57 +96,35 @@ func openServices(vars variables) (*sandbox.Running, error) {
 			vars[name] = secret()
 		}
 	}
+	if r.History == nil {
+		return r, nil
+	}
+	if vars.or(trackerRate, "") == "" {
+		vars[trackerRate] = standInRate
+	}
+	if err := offerHistory(vars.get, r.History); err != nil {
+		r.Close()
+		return nil, err
+	}
 	return r, nil
+}
+
+// standIns makes the environment choose every stand-in and embedded database.
+func standIns() {
+	names := []string{"DATABASE_URL", "REDIS_URL", "CLICKHOUSE_URL", "QUEUE_ENDPOINT"}
+	for _, s := range services() {
+		names = append(append(names, s.token), s.takes...)
+		for _, need := range s.needs {
+			names = append(names, strings.Split(need, " or ")...)
+		}
+	}
+	for _, name := range names {
+		_ = os.Unsetenv(name)
+	}
 }
 
 func secret() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:])
 	return hex.EncodeToString(b[:])
-}
-
-// connect joins the services with the platform: the stand-ins call its webhooks,
-// real messengers are asked by long polling, since nobody outside can call a
-// machine without a public address. A real Tracker is polled by the reconciler.
-func connect(ctx context.Context, r *sandbox.Running, vars variables, p *platform.Platform, base string, start func(func())) error {
-	if r.Telegram != nil {
-		r.Telegram.Connect(base+"/telegram", vars.or("TELEGRAM_WEBHOOK_SECRET", ""))
-	} else {
-		bot, err := telegram.New(telegram.ConfigFrom(env.NewReaderFrom(vars.get)))
-		if err != nil {
-			return err
-		}
-		start(func() { poll(ctx, "Telegram", bot, p.Telegram) })
-	}
-	if r.VK != nil {
-		r.VK.Connect(base + "/vk")
-	} else {
-		bot, err := vk.New(vk.ConfigFrom(env.NewReaderFrom(vars.get)))
-		if err != nil {
-			return err
-		}
-		start(func() { poll(ctx, "VK", bot, p.VK) })
-	}
-	if r.Tracker == nil {
-		return nil
-	}
-	access := platform.TrackerAccess{URL: r.TrackerURL, Token: r.TrackerToken, Org: r.TrackerOrg}
-	catalogue := r.Tracker.Catalogue()
-	for _, q := range catalogue.Queues {
-		err := platform.ConnectTracker(ctx, access, q.Key, catalogue.Robot, base+"/tracker", vars.or("TRACKER_WEBHOOK_SECRET", ""))
-		if err != nil {
-			return fmt.Errorf("connect queue %s: %w", q.Key, err)
-		}
-	}
-	return nil
-}
-
-type poller interface {
-	Poll(ctx context.Context, handler http.Handler) error
-}
-
-func poll(ctx context.Context, name string, bot poller, handler http.Handler) {
-	if err := bot.Poll(ctx, handler); err != nil && ctx.Err() == nil {
-		logger("local").ErrorContext(ctx, "polling ended", slog.String("messenger", name), slog.Any("error", err))
-	}
 }

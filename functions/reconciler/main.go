@@ -1,19 +1,22 @@
 // Command reconciler is the timer's function: it publishes forgotten jobs, rescues
-// those of dead workers, completes conversations and polls Tracker.
+// those of dead workers, completes conversations, polls Tracker and reads what a
+// messenger did not bring.
 package main
 
 import (
 	"context"
-	"time"
 
 	"supportbot/functions/reconciler/wire"
 	"supportbot/shared/reconcile"
+	"supportbot/shared/redisdb"
 	"supportbot/shared/wiring"
 	"supportbot/shared/ycf"
 )
 
-var app = ycf.Lazy[*reconcile.Service]{Timeout: 5 * time.Second, Build: func(context.Context) (*reconcile.Service, error) {
-	return wire.New(wiring.Cloud("reconciler"))
+var app = ycf.Lazy[*reconcile.Service]{Build: func() (*reconcile.Service, error) {
+	rt := wiring.Cloud("reconciler")
+	redisdb.LogTo(rt.Log)
+	return wire.New(rt)
 }}
 
 // Handler is the entry point that the timer calls.

@@ -2,17 +2,18 @@
 package main
 
 import (
-	"context"
 	"net/http"
-	"time"
 
 	"supportbot/functions/telegram-webhook/wire"
+	"supportbot/shared/redisdb"
 	"supportbot/shared/wiring"
 	"supportbot/shared/ycf"
 )
 
-var app = ycf.Lazy[http.Handler]{Timeout: 5 * time.Second, Build: func(context.Context) (http.Handler, error) {
-	return wire.New(wiring.Cloud("telegram-webhook"))
+var app = ycf.Lazy[http.Handler]{Build: func() (http.Handler, error) {
+	rt := wiring.Cloud("telegram-webhook")
+	redisdb.LogTo(rt.Log)
+	return wire.New(rt)
 }}
 
 // Handler is the entry point that Cloud Functions calls.

@@ -3,16 +3,18 @@ package main
 
 import (
 	"context"
-	"time"
 
 	"supportbot/functions/ticket-worker/wire"
 	"supportbot/shared/job"
+	"supportbot/shared/redisdb"
 	"supportbot/shared/wiring"
 	"supportbot/shared/ycf"
 )
 
-var app = ycf.Lazy[*job.Worker]{Timeout: 5 * time.Second, Build: func(context.Context) (*job.Worker, error) {
-	return wire.New(wiring.Cloud("ticket-worker"))
+var app = ycf.Lazy[*job.Worker]{Build: func() (*job.Worker, error) {
+	rt := wiring.Cloud("ticket-worker")
+	redisdb.LogTo(rt.Log)
+	return wire.New(rt)
 }}
 
 // Handler is the entry point that the queue's trigger calls.

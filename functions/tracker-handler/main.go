@@ -2,16 +2,14 @@
 package main
 
 import (
-	"context"
 	"net/http"
-	"time"
 
 	"supportbot/functions/tracker-handler/wire"
 	"supportbot/shared/wiring"
 	"supportbot/shared/ycf"
 )
 
-var app = ycf.Lazy[http.Handler]{Timeout: 5 * time.Second, Build: func(context.Context) (http.Handler, error) {
+var app = ycf.Lazy[http.Handler]{Build: func() (http.Handler, error) {
 	return wire.New(wiring.Cloud("tracker-handler"))
 }}
 

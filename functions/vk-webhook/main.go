@@ -2,24 +2,25 @@
 package main
 
 import (
-	"context"
 	"net/http"
-	"time"
 
 	"supportbot/functions/vk-webhook/wire"
+	"supportbot/shared/redisdb"
 	"supportbot/shared/wiring"
 	"supportbot/shared/ycf"
 )
 
-var app = ycf.Lazy[http.Handler]{Timeout: 5 * time.Second, Build: func(context.Context) (http.Handler, error) {
-	return wire.New(wiring.Cloud("vk-webhook"))
+var app = ycf.Lazy[http.Handler]{Build: func() (http.Handler, error) {
+	rt := wiring.Cloud("vk-webhook")
+	redisdb.LogTo(rt.Log)
+	return wire.New(rt)
 }}
 
 // Handler is the entry point that Cloud Functions calls.
 func Handler(w http.ResponseWriter, r *http.Request) {
 	h, err := app.Get(r.Context())
 	if err != nil {
-		ycf.Unavailable(w, r, err)
+		ycf.UnavailableUntil(w, r, err)
 		return
 	}
 	h.ServeHTTP(w, r)

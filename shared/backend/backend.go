@@ -1,7 +1,8 @@
 // Package backend starts real backends without containers, for tests and for the
 // local run: PostgreSQL, Redis and PgBouncer from the binaries that the machine's
-// packages installed. Each listens on the loopback only, on a free port, without a
-// password, and dies with the process that started it.
+// packages installed, ClickHouse from a library that npm installs. Each listens on
+// the loopback only, on a free port, without a password, and dies with the process
+// that started it.
 package backend
 
 import (
@@ -51,6 +52,8 @@ type Server struct {
 	quit  syscall.Signal // ends it politely
 	abort syscall.Signal // ends it at once, when nobody needs the data any more
 
+	nativeURL string // of ClickHouse alone
+
 	mu   sync.Mutex
 	proc *process // nil: not running
 }
@@ -59,8 +62,12 @@ type Server struct {
 func (s *Server) Addr() string { return fmt.Sprintf("127.0.0.1:%d", s.port) }
 
 // URL is what clients connect to: postgres://... (database postgres, or the same
-// database as behind a PgBouncer) or redis://...
+// database as behind a PgBouncer), redis://... or of ClickHouse http://...
 func (s *Server) URL() string { return s.url }
+
+// NativeURL is where a ClickHouse speaks its own protocol, clickhouse://...; "" of
+// others.
+func (s *Server) NativeURL() string { return s.nativeURL }
 
 // Dir is where the files are; the file server.log has what the server says.
 func (s *Server) Dir() string { return s.dir }

@@ -18,7 +18,11 @@ import (
 	"supportbot/shared/backend"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	backend.ServeClickHouse()
+	// Closing a client that was just opened does not end this one.
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/ClickHouse/clickhouse-go/v2.(*clickhouse).startAutoCloseIdleConnections"))
+}
 
 type starter = func(context.Context, backend.Options) (*backend.Server, error)
 
@@ -155,7 +159,7 @@ func TestPostgres_DataOfAnotherVersion(t *testing.T) {
 func TestPostgres_FolderOutOfReach(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
-		t.Skip("only root has folders that its servers cannot reach")
+		t.Skip("does not apply: only root has folders that its servers cannot reach")
 	}
 	dir := filepath.Join(t.TempDir(), "postgres") // below a folder of mode 0700
 	s := start(t, backend.Postgres, backend.Options{Dir: dir})

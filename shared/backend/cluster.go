@@ -104,7 +104,7 @@ func keepReady(data, ready string) {
 	if err != nil {
 		return
 	}
-	defer os.RemoveAll(part)
+	defer func() { _ = os.RemoveAll(part) }()
 	whole := filepath.Join(part, "data")
 	if os.CopyFS(whole, os.DirFS(data)) == nil {
 		syscall.Sync() // a name on a copy that a power cut emptied would stay for good

@@ -22,17 +22,21 @@ var (
 type process struct {
 	cmd     *exec.Cmd
 	logFile string
-	done    chan struct{} // closed when it has ended
-	err     error         // how it ended; valid after done
+	done    chan struct{} // closed when it has ended; how, says cmd.ProcessState
 }
 
 // launch starts a child in dir as the given account. The kernel sends it the
 // signal last when this process dies, however it dies (Linux; elsewhere the child
 // has to be stopped).
 func launch(dir string, as account, last syscall.Signal, path string, args ...string) (*process, error) {
+	return launchWith(dir, as, last, nil, path, args...)
+}
+
+// launchWith gives the child further variables.
+func launchWith(dir string, as account, last syscall.Signal, env []string, path string, args ...string) (*process, error) {
 	cmd := exec.Command(path, args...)
 	cmd.Dir = dir // the caller's folder may be closed to the account
-	cmd.Env = append(os.Environ(), "LC_ALL=C", "HOME="+dir)
+	cmd.Env = append(append(os.Environ(), "LC_ALL=C", "HOME="+dir), env...)
 	cmd.SysProcAttr = attributes(as, last)
 	lock, err := hold(dir)
 	if err != nil {
@@ -86,7 +90,7 @@ func (p *process) run(started chan<- error) {
 	if err != nil {
 		return
 	}
-	p.err = p.cmd.Wait()
+	_ = p.cmd.Wait()
 	close(p.done)
 }
 
@@ -116,5 +120,5 @@ func (p *process) explain() error {
 	if lower := strings.ToLower(text); strings.Contains(lower, "address") && strings.Contains(lower, "in use") {
 		reason = errPortTaken
 	}
-	return fmt.Errorf("%w (%v): %s", reason, p.err, text)
+	return fmt.Errorf("%w (%s): %s", reason, p.cmd.ProcessState, text)
 }

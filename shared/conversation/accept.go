@@ -10,26 +10,22 @@ import (
 
 	"supportbot/shared/dialog"
 	"supportbot/shared/messenger"
-	"supportbot/shared/obs"
 )
 
 // input is an event on its way, or on its second way (again).
 type input struct {
 	messenger.Event
-	key   string // what makes it one; the event's own key unless it comes again
-	again bool
+	key    string // what makes it one; the event's own key unless it comes again
+	again  bool
+	missed bool // it was not brought when it happened
+}
+
+func (s *Service) input(ev messenger.Event) input {
+	ev = clean(ev, s.d.Now())
+	return input{Event: ev, key: ev.Key}
 }
 
 func (in input) group() bool { return in.Kind == messenger.EventGroup }
-
-// Accept handles an event until it is safe: when it returns without an error,
-// what follows from the event will happen. The caller then answers the messenger
-// and calls Finish. An error wraps ErrUnavailable: the event has to be delivered
-// again.
-func (s *Service) Accept(ctx context.Context, ev messenger.Event) (*Accepted, error) {
-	ctx = obs.WithCorrelation(ctx, ev.Key)
-	return s.handle(ctx, input{Event: clean(ev), key: ev.Key})
-}
 
 // Again handles an event that was put aside because Tracker could not be read
 // (ticket.KindAgain), replies included. While Tracker is still away it returns an
@@ -43,13 +39,16 @@ func (s *Service) Again(ctx context.Context, ev messenger.Event) error {
 	return nil
 }
 
+// handle handles an event until it is safe: when it returns without an error, what
+// follows from the event will happen. The caller then answers the messenger and calls
+// Finish. An error wraps ErrUnavailable: the event has to be delivered again.
 func (s *Service) handle(ctx context.Context, in input) (*Accepted, error) {
 	sender, ok := s.sender(in.Address)
 	if !ok {
 		return nil, fmt.Errorf("handle event: no sender for %s", bot(in.Address.Messenger, in.Address.Bot))
 	}
 	look := dialog.Lookup{Address: in.Address, Key: in.key, Burst: s.d.Flood.Burst, Every: s.d.Flood.Every}
-	if in.again {
+	if in.again || in.missed { // many at once are nobody's doing
 		look.Burst = 0
 	}
 	snap, err := s.d.Store.Load(ctx, look)
@@ -111,6 +110,7 @@ func (t *turn) run(ctx context.Context) (*Accepted, error) {
 		t.asked = t.s.d.Now()
 		snap, err := t.s.d.Store.Commit(ctx, *w)
 		if err != nil {
+			t.letGo(ctx, "") // it may have been written, and only the answer got lost
 			return nil, unavailable(err)
 		}
 		switch snap.Verdict {
@@ -133,8 +133,10 @@ func (t *turn) run(ctx context.Context) (*Accepted, error) {
 			t.profile = p
 		}
 	}
-	return nil, unavailable(errors.New("too many events of one conversation at once"))
+	return nil, unavailable(errCrowded)
 }
+
+var errCrowded = errors.New("too many events of one conversation at once")
 
 func unavailable(err error) error { return fmt.Errorf("%w: %w", ErrUnavailable, err) }
 

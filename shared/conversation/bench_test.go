@@ -54,7 +54,7 @@ func newBench(t *testing.T) *bench {
 
 func newBenchAt(t *testing.T, url string) *bench {
 	t.Helper()
-	client, err := redisdb.Open(redisdb.Config{URL: env.Secret(url), Pool: 30, Timeout: 2 * time.Second})
+	client, err := redisdb.Open(redisdb.Config{URL: env.NewSecret(url), Pool: 30, Timeout: 2 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,13 +75,17 @@ func newBenchAt(t *testing.T, url string) *bench {
 
 // service makes another process that works on the same stores.
 func (b *bench) service(hook func(conversation.Stage)) *conversation.Service {
+	return b.serviceOn(b.store, hook)
+}
+
+func (b *bench) serviceOn(store conversation.Store, hook func(conversation.Stage)) *conversation.Service {
 	b.t.Helper()
 	c, err := catalogue.Load(catalogue.Config{Queue: "SUP"})
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	return conversation.New(conversation.Deps{
-		Store: b.store, Records: b.records, Publisher: b.hints, Lister: b.lister, Pacer: b.pacer,
+		Store: store, Records: b.records, Publisher: b.hints, Lister: b.lister, Pacer: b.pacer,
 		Senders: []conversation.Sender{b.sender}, Catalogue: c, Flood: b.flood, Hook: hook, Now: b.clock,
 		Log: obs.NewLogger(&locked{w: b.log}, "test", slog.LevelDebug),
 	})

@@ -1,15 +1,23 @@
 package conversation
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strings"
+	"time"
 
 	"supportbot/shared/messenger"
 )
 
 // clean takes NUL characters and broken UTF-8 out of everything that a customer
-// can write: Postgres refuses them, and one such message would block all that
-// come after it.
-func clean(ev messenger.Event) messenger.Event {
+// can write, and mends a time that JSON cannot express: the stores refuse them,
+// and one such message would block all that come after it.
+func clean(ev messenger.Event, now time.Time) messenger.Event {
+	if _, err := ev.Time.MarshalJSON(); err != nil {
+		ev.Time = now
+	}
+	ev.Key, ev.MessageID, ev.Album = name(ev.Key), name(ev.MessageID), name(ev.Album)
+	ev.User.ID = name(ev.User.ID)
 	ev.User.Name, ev.User.Username = printable(ev.User.Name), printable(ev.User.Username)
 	ev.Command, ev.Argument = printable(ev.Command), printable(ev.Argument)
 	c := &ev.Content
@@ -51,6 +59,19 @@ func each[T any](list []T, change func(*T)) []T {
 		change(&out[i])
 	}
 	return out
+}
+
+// nameMost is the longest name of a messenger's that is kept as it is. Names become
+// keys, and an index does not take any length.
+const nameMost = 200
+
+// name keeps what names something, or its digest.
+func name(s string) string {
+	if s = printable(s); len(s) <= nameMost {
+		return s
+	}
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
 }
 
 func printable(s string) string {

@@ -47,7 +47,7 @@ type Store interface {
 	Commit(ctx context.Context, w dialog.Write) (dialog.Snapshot, error)
 	Take(ctx context.Context, a messenger.Address, token, recorded string) (dialog.Snapshot, error)
 	Finish(ctx context.Context, d dialog.Done) (dialog.Snapshot, error)
-	Release(ctx context.Context, a messenger.Address, token string, keys []string) error
+	Release(ctx context.Context, a messenger.Address, token, begun string) error
 	Stale(ctx context.Context, age time.Duration, most int) ([]messenger.Address, error)
 }
 
@@ -107,13 +107,14 @@ var Stages = []Stage{
 	StageLoaded, StageCommitted, StageRecorded, StagePublished, StageReplied, StageSent, StageFinished,
 }
 
-// Deps are what a Service works with. Zone, Hook and Flood may be zero.
+// Deps are what a Service works with. Zone, Flood, Now and Hook may be zero.
 type Deps struct {
 	Store     Store
 	Records   Records
 	Publisher Publisher
 	Lister    Lister
 	Pacer     Pacer
+	Access    Access
 	Senders   []Sender
 	Catalogue *catalogue.Catalogue
 	Zone      *time.Location // of the times that customers see; nil = UTC
@@ -135,6 +136,7 @@ const (
 	profileWait  = time.Second     // for a name, on a first visit
 	trackerWait  = 2 * time.Second // for Tracker, before the webhook is answered
 	replyTime    = 3 * time.Second // for replies; what is left then becomes a job
+	releaseTime  = time.Second     // for giving the reply lease back
 	publishTime  = time.Second     // for hints; the reconciler sends what is missing
 	recordTime   = 5 * time.Second // for what has to be written after the replies
 	paceWait     = time.Second     // a reply that has to wait longer becomes a job
@@ -154,7 +156,8 @@ type Service struct {
 // New makes a Service.
 func New(d Deps) *Service {
 	if d.Flood.Burst == 0 {
-		d.Flood = Flood{Burst: 20, Every: time.Second}
+		// Whoever forwards a conversation or three full albums at once floods nobody.
+		d.Flood = Flood{Burst: 60, Every: time.Second}
 	}
 	if d.Now == nil {
 		d.Now = time.Now

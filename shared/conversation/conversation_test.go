@@ -12,7 +12,6 @@ import (
 	"supportbot/shared/backend"
 	"supportbot/shared/backend/backendtest"
 	"supportbot/shared/conversation"
-	"supportbot/shared/dialog"
 	"supportbot/shared/messenger"
 	"supportbot/shared/ticket"
 )
@@ -203,74 +202,6 @@ func TestAccept_RedisAway(t *testing.T) {
 	b.wantTexts("menu")
 }
 
-func TestAccept_RedisWiped(t *testing.T) {
-	t.Parallel()
-	server := backendtest.RedisServer(t, backend.Options{})
-	b := newBenchAt(t, server.URL())
-	s := b.service(nil)
-	confirm := b.filled(s)
-	b.records.person.Locale = "en"
-	b.sender.forget()
-	if err := b.client.FlushAll(context.Background()).Err(); err != nil {
-		t.Fatal(err)
-	}
-	b.do(s, confirm)
-	want := dialog.Text("en", "stale.form") // the person is read again from Postgres
-	if got := b.sender.texts(); !slices.Equal(got, []string{want}) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if got := b.records.kinds(); got != nil {
-		t.Errorf("jobs: got %v", got)
-	}
-	b.lister.set(nil, ticket.Summary{Ref: ticket.Ref{Draft: "abc"}, Key: "SUP-1", Phase: ticket.PhaseOpen})
-	b.do(s, b.message("text"))
-	if got := b.records.kinds(); !slices.Equal(got, []string{ticket.KindComment}) {
-		t.Errorf("jobs: got %v", got)
-	}
-}
-
-func TestAccept_PostgresAway(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	s := b.service(nil)
-	away := errors.New("connection refused")
-	b.records.set(away)
-	if _, err := s.Accept(context.Background(), b.message("/new")); !errors.Is(err, conversation.ErrUnavailable) {
-		t.Fatalf("a stranger: got %v, want ErrUnavailable", err)
-	}
-	b.records.set(nil)
-	confirm := b.filled(s)
-	b.records.set(away)
-	b.sender.forget()
-	if _, err := s.Accept(context.Background(), confirm); !errors.Is(err, conversation.ErrUnavailable) {
-		t.Fatalf("got %v, want ErrUnavailable", err)
-	}
-	p := b.snapshot().Pending
-	if len(p) != 1 || p[0].Begun {
-		t.Fatalf("the entry is not there or its replies count as begun: %+v", p)
-	}
-	// A later event cannot overtake it.
-	if _, err := s.Accept(context.Background(), b.message("/menu")); !errors.Is(err, conversation.ErrUnavailable) {
-		t.Errorf("got %v, want ErrUnavailable", err)
-	}
-	if _, err := s.CompleteStale(context.Background(), 0); err == nil {
-		t.Error("CompleteStale: got no error")
-	}
-	b.records.set(nil)
-	b.do(s, confirm)
-	b.wantTexts("form.sent", "menu")
-	if got := b.records.kinds(); !slices.Equal(got, []string{ticket.KindCreate}) {
-		t.Errorf("jobs: got %v", got)
-	}
-	b.wantNothingPending()
-	if strings.Contains(b.log.String(), "once more after a crash") {
-		t.Error("replies that were never begun count as sent twice")
-	}
-	// What makes no job works without Postgres.
-	b.records.set(away)
-	b.do(s, b.message("/help"))
-}
-
 func TestAccept_Flood(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -335,23 +266,6 @@ func TestAccept_Group(t *testing.T) {
 		t.Error("a group was recorded")
 	}
 	b.wantNothingPending()
-}
-
-func TestAccept_HostileCharacters(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	s := b.service(nil)
-	b.lister.set(nil, ticket.Summary{Ref: ticket.Ref{Draft: "abc"}, Key: "SUP-1", Phase: ticket.PhaseOpen})
-	ev := b.message("a\x00b\xffc")
-	ev.User.Name, ev.Markdown, ev.Notes = "n\x00", "\x00*", []string{"\x00"}
-	ev.Attachments = []messenger.Attachment{{Kind: messenger.Document, Ref: "r\x00", Name: "f\x00.txt"}}
-	ev.Quotes = []messenger.Quote{{Kind: "reply", Author: "\x00", Text: "\x00", Attachments: []messenger.Attachment{{Name: "\x00"}}}}
-	ev.Location, ev.Contact = &messenger.Location{Title: "\x00"}, &messenger.Contact{Name: "\x00", Phone: "\x00"}
-	b.do(s, ev)
-	raw := string(payloadOf(t, b.records, ev.Key))
-	if strings.Contains(raw, `\u0000`) || !strings.Contains(raw, "ab\ufffdc") {
-		t.Errorf("got %s", raw)
-	}
 }
 
 func TestAccept_UnknownBot(t *testing.T) {

@@ -52,7 +52,7 @@ func (r *records) Record(ctx context.Context, v person.Visit, jobs []job.New) (p
 		r.person.Locale = *v.Update.Locale
 	}
 	if v.Update.Settings != nil {
-		r.person.Settings = *v.Update.Settings
+		r.person.Settings = r.person.Settings.With(*v.Update.Settings)
 	}
 	if v.Update.Reachable != nil {
 		r.reach = v.Update.Reachable

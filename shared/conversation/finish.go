@@ -78,7 +78,7 @@ func (a *Accepted) reply(ctx context.Context) error {
 	}
 	books, cancel := context.WithTimeout(ctx, replyTime+recordTime)
 	defer cancel()
-	if !a.holds {
+	if !a.holds || a.s.d.Now().Sub(a.asked) > dialog.LeaseTime/2 { // Postgres may have been slow
 		recorded := ""
 		if a.wasRecorded(a.in.key) {
 			recorded = a.in.key
@@ -99,13 +99,13 @@ func (a *Accepted) drain(ctx context.Context, deadline time.Time) error {
 		e := &a.pending[0]
 		if !e.Recorded && !a.wasRecorded(e.Key) {
 			if err := a.insert(ctx, e); err != nil {
-				a.letGo(ctx, a.pending)
+				a.letGo(ctx, "")
 				return err
 			}
 			a.s.d.Hook(StageRecorded)
 		}
 		if err := a.send(ctx, *e, deadline); err != nil {
-			a.letGo(ctx, a.pending[1:]) // the first one stays marked as begun
+			a.letGo(ctx, e.Key)
 			return err
 		}
 		a.s.d.Hook(StageSent)

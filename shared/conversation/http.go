@@ -33,7 +33,7 @@ func Webhook(receiver messenger.Receiver, s *Service) http.Handler {
 		}
 		var accepted []*closing
 		for _, ev := range events {
-			c, err := s.accept(ctx, ev)
+			c, err := s.accept(ctx, s.input(ev))
 			if err != nil {
 				reply = s.unavailable(w, ev.Address.Messenger)
 				break
@@ -51,17 +51,17 @@ func Webhook(receiver messenger.Receiver, s *Service) http.Handler {
 type closing struct {
 	*Accepted
 	s     *Service
-	ev    messenger.Event
+	in    input
 	start time.Time
 	took  time.Duration // until it was safe
 }
 
-func (s *Service) accept(ctx context.Context, ev messenger.Event) (*closing, error) {
-	c := &closing{s: s, ev: ev, start: s.d.Now()}
-	ctx = obs.WithCorrelation(ctx, ev.Key)
+func (s *Service) accept(ctx context.Context, in input) (*closing, error) {
+	c := &closing{s: s, in: in, start: s.d.Now()}
+	ctx = obs.WithCorrelation(ctx, in.Key)
 	limited, cancel := context.WithTimeout(ctx, acceptTime)
 	defer cancel()
-	a, err := s.Accept(limited, ev)
+	a, err := s.handle(limited, in)
 	c.took = s.d.Now().Sub(c.start)
 	if err != nil {
 		c.log(ctx, slog.LevelError, Unavailable, slog.String(obs.Error, err.Error()))
@@ -72,17 +72,22 @@ func (s *Service) accept(ctx context.Context, ev messenger.Event) (*closing, err
 }
 
 func (c *closing) finish(ctx context.Context) {
-	ctx = obs.WithCorrelation(ctx, c.ev.Key)
+	ctx = obs.WithCorrelation(ctx, c.in.Key)
 	c.Finish(ctx)
-	c.log(ctx, slog.LevelInfo, c.Outcome, slog.Int("sent", c.Sent), slog.Int("queued", c.Queued))
+	level := slog.LevelInfo
+	if c.in.missed && c.Outcome == Repeated {
+		level = slog.LevelDebug // it was not missed: the line is there already
+	}
+	c.log(ctx, level, c.Outcome, slog.Int("sent", c.Sent), slog.Int("queued", c.Queued))
 }
 
 func (c *closing) log(ctx context.Context, level slog.Level, o Outcome, more ...slog.Attr) {
 	c.s.d.Log.LogAttrs(ctx, level, "event", append([]slog.Attr{
 		slog.String(obs.Outcome, string(o)),
-		slog.String(obs.Kind, string(c.ev.Kind)),
-		slog.String(obs.Messenger, string(c.ev.Address.Messenger)),
-		slog.String(obs.Chat, c.ev.Address.Chat),
+		slog.String(obs.Kind, string(c.in.Kind)),
+		slog.String(obs.Messenger, string(c.in.Address.Messenger)),
+		slog.String(obs.Chat, c.in.Address.Chat),
+		slog.Bool("missed", c.in.missed),
 		slog.Int64(obs.Duration, c.took.Milliseconds()),
 		slog.Int64("total_ms", c.s.d.Now().Sub(c.start).Milliseconds()),
 	}, more...)...)

@@ -20,7 +20,7 @@ func (t *turn) complete(ctx context.Context, o Outcome) (*Accepted, error) {
 			continue
 		}
 		if err := a.insert(ctx, e); err != nil {
-			a.letGo(ctx, a.pending)
+			a.letGo(ctx, "")
 			return nil, unavailable(err)
 		}
 	}
@@ -46,17 +46,13 @@ func (a *Accepted) insert(ctx context.Context, e *dialog.Pending) error {
 	return nil
 }
 
-// letGo gives the reply lease back because the entries cannot be completed now.
-func (a *Accepted) letGo(ctx context.Context, pending []dialog.Pending) {
-	if !a.holds {
-		return
-	}
-	var keys []string
-	for _, e := range pending {
-		keys = append(keys, e.Key)
-	}
-	if err := a.s.d.Store.Release(ctx, a.in.Address, a.token, keys); err != nil {
-		a.s.d.Log.WarnContext(ctx, "reply lease was not given back", obs.Error, err.Error())
+// letGo gives the reply lease back because the entries cannot be completed now:
+// else nobody could until it is over. It may be that ctx has ended, which is why.
+func (t *turn) letGo(ctx context.Context, begun string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
+	defer cancel()
+	if err := t.s.d.Store.Release(ctx, t.in.Address, t.token, begun); err != nil {
+		t.s.d.Log.WarnContext(ctx, "reply lease was not given back", obs.Error, err.Error())
 	}
 }
 

@@ -91,13 +91,17 @@ func (a *Accepted) render(ctx context.Context, e dialog.Entry, r dialog.Reply, d
 	return out
 }
 
-// page renders a view on Tracker's data as it is now.
+// page renders a view on data as they are now.
 func (a *Accepted) page(ctx context.Context, p dialog.Page, deadline time.Time) (string, messenger.Keyboard) {
 	now := a.s.d.Now()
 	wait := min(trackerWait, deadline.Sub(now)-trackerWait/2)
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	d := dialog.Data{Catalogue: a.s.d.Catalogue, Now: now, Zone: a.s.d.Zone, Tickets: a.snap.Tickets}
+	if known, ok := a.access(ctx, p); ok {
+		d.Access = known
+		return dialog.Render(p, d)
+	}
 	if now.Sub(d.Tickets.At) >= ticketsFresh {
 		if read, err := a.s.readTickets(ctx, a.in.Address, d.Tickets); err == nil {
 			d.Tickets, a.read, a.snap.Tickets = read, &read, read

@@ -290,7 +290,7 @@ func TestTickets_TrackerHangs(t *testing.T) {
 	started := time.Now()
 	ev := b.message("text")
 	b.do(s, ev)
-	if took := time.Since(started); took < 1900*time.Millisecond || took > 5*time.Second {
+	if took := time.Since(started); took < 1900*time.Millisecond || took > time.Minute {
 		t.Errorf("waited %v for Tracker, want about 2 s", took)
 	}
 	payloadOf(t, b.records, "again:"+ev.Key)

@@ -164,19 +164,29 @@ func (t *turn) changed(u person.Update) *dialog.Profile {
 		p.Person.Locale = *u.Locale
 	}
 	if u.Settings != nil {
-		p.Person.Settings = *u.Settings
+		p.Person.Settings = p.Person.Settings.With(*u.Settings)
 	}
 	return &p
 }
 
 // ban keeps what was just read of a banned person, so that the next event is
-// refused by the first script already.
+// refused by the first script already. This one counts as seen: it stays refused
+// when the ban is over.
 func (t *turn) ban(ctx context.Context) (*Accepted, error) {
-	w := dialog.Write{Address: t.in.Address, Key: t.in.key, Version: t.snap.Version, State: t.snap.State, Profile: t.profile, Token: t.token}
-	if _, err := t.s.d.Store.Commit(ctx, w); err != nil {
-		return nil, unavailable(err)
+	for range commitTries {
+		w := dialog.Write{
+			Address: t.in.Address, Key: t.in.key, Version: t.snap.Version, State: t.snap.State, Profile: t.profile, Token: t.token,
+		}
+		snap, err := t.s.d.Store.Commit(ctx, w)
+		if err != nil {
+			return nil, unavailable(err)
+		}
+		if snap.Verdict != dialog.Conflict {
+			return t.done(Banned), nil
+		}
+		t.snap = snap
 	}
-	return t.done(Banned), nil
+	return nil, unavailable(errCrowded)
 }
 
 // same compares states by what would be kept of them.

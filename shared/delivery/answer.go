@@ -12,35 +12,7 @@ import (
 	"supportbot/shared/messenger"
 	"supportbot/shared/news"
 	"supportbot/shared/ticket"
-	"supportbot/shared/tracker"
 )
-
-// file is an attachment of a reply on its way to the customer.
-type file struct {
-	ID      string `json:"id"`
-	Name    string `json:"name"`
-	MIME    string `json:"mime,omitempty"`
-	Size    int64  `json:"size"`
-	Refused bool   `json:"refused,omitempty"` // it does not go out: the customer is told instead
-}
-
-// reply is an agent's comment as it is to be delivered.
-type reply struct {
-	ticket.Answer
-	comment tracker.Comment
-	text    string
-	inside  bool         // the comment is no longer a reply
-	had     *ticket.Sent // what the customer has of it; nil: nothing
-}
-
-// version is that of the comment which a delivery brings: the one that it began
-// with.
-func (rep reply) version(p progress) int64 {
-	if len(p.Parts) > 0 {
-		return p.Version
-	}
-	return rep.comment.Version
-}
 
 // answer delivers an agent's reply.
 func (s *Service) answer(ctx context.Context, r *job.Run) (job.Outcome, error) {
@@ -69,33 +41,6 @@ func (s *Service) answer(ctx context.Context, r *job.Run) (job.Outcome, error) {
 		}
 	}
 	return s.deliver(ctx, r, t, rep, p)
-}
-
-// read reads the comment again: since the job was made it may have been deleted,
-// or made internal. why says why nothing is to be sent. A delivery that has begun
-// goes on with what it began with.
-func (s *Service) read(ctx context.Context, r *job.Run, in ticket.Answer) (rep reply, why string, err error) {
-	rep.Answer = in
-	if rep.had, err = s.d.Records.Sent(ctx, in.Issue, in.Comment); err != nil {
-		return rep, "", err
-	}
-	rep.comment, err = s.d.Tracker.Comment(ctx, in.Issue, in.Comment)
-	if tracker.KindOf(err) == tracker.NotFound && err != nil {
-		return rep, "deleted", nil
-	}
-	if err != nil {
-		return rep, "", news.Decide(r, fmt.Errorf("read comment: %w", err))
-	}
-	rule, err := s.d.Rule.Get(ctx)
-	if err != nil {
-		return rep, "", news.Decide(r, err)
-	}
-	text, ok := rule.Reply(rep.comment)
-	if !ok && r.Stage == "" {
-		return rep, "internal", nil
-	}
-	rep.text, rep.inside = text, !ok
-	return rep, "", nil
 }
 
 // deliver sends what is left of a prepared reply: its parts, then its files.
@@ -147,15 +92,4 @@ func part(t target, rep reply, p progress, i int) messenger.Outgoing {
 		o.Keyboard = messenger.Keyboard{{dialog.TicketButton(rep.Ref, t.locale)}}
 	}
 	return o
-}
-
-func fileIDs(had *ticket.Sent, files []file) []string {
-	var ids []string
-	if had != nil {
-		ids = append(ids, had.Files...)
-	}
-	for _, f := range files {
-		ids = append(ids, f.ID)
-	}
-	return ids
 }

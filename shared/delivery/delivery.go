@@ -20,7 +20,6 @@ import (
 	"supportbot/shared/job"
 	"supportbot/shared/messenger"
 	"supportbot/shared/news"
-	"supportbot/shared/pace"
 	"supportbot/shared/person"
 	"supportbot/shared/ticket"
 	"supportbot/shared/tracker"
@@ -49,8 +48,9 @@ type Records interface {
 
 // Pacer keeps within the messengers' limits.
 type Pacer interface {
-	// Reserve asks for a place for one message to a chat, at most this far away.
-	Reserve(ctx context.Context, to messenger.Address, most time.Duration) (pace.Grant, error)
+	// Wait waits until one message to a chat may be sent; a *pace.TooLong says that
+	// it would take longer than most.
+	Wait(ctx context.Context, to messenger.Address, most time.Duration) error
 	// Refused tells that the messenger asked to wait.
 	Refused(ctx context.Context, to messenger.Address, wait time.Duration)
 }
@@ -116,12 +116,12 @@ func (s *Service) target(ctx context.Context, a messenger.Address) (target, erro
 
 // result is kept with a finished delivery.
 type result struct {
-	Outcome  string   `json:"outcome"` // "sent", "skipped", "undelivered", "refused"
+	Outcome  ending   `json:"outcome"`
 	Why      string   `json:"why,omitempty"`
 	Messages []string `json:"messages,omitempty"`
 	Resent   int      `json:"resent,omitempty"`
 }
 
 func skipped(why string) (job.Outcome, error) {
-	return job.Outcome{Result: result{Outcome: "skipped", Why: why}}, nil
+	return job.Outcome{Result: result{Outcome: passedOver, Why: why}}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strconv"
 	"time"
 
@@ -64,14 +65,17 @@ func (s *Service) fileFailed(ctx context.Context, r *job.Run, p *progress, i int
 		if rerr := r.Refused(ctx); rerr != nil { // half a file is none
 			return rerr
 		}
-		if source.Kind == tracker.NotFound {
+		err = fmt.Errorf("read file: %w", source)
+		switch {
+		case source.Kind == tracker.NotFound:
 			p.Done = i + 1
 			return nil
+		case source.Kind == tracker.Invalid: // its name makes no address
+			p.Files[i].Refused, p.Tries = true, 0
+			return nil
+		case source.Kind == tracker.RateLimited, source.Status == http.StatusUnauthorized:
+			return news.Decide(r, err) // it is not about this file
 		}
-		if source.Kind != tracker.Temporary {
-			return news.Decide(r, fmt.Errorf("read file: %w", source))
-		}
-		err = fmt.Errorf("read file: %w", source)
 	case errors.As(err, &call) && call.Kind == messenger.Temporary:
 		err = fmt.Errorf("send file: %w", call)
 	default:

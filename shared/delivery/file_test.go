@@ -82,28 +82,48 @@ func TestFiles_TrackerFailsInTheMiddle(t *testing.T) {
 // the agent are told.
 func TestFiles_NeverReadable(t *testing.T) {
 	t.Parallel()
+	for name, status := range map[string]int{"failing": 500, "forbidden": 403} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			each(t, func(t *testing.T, r *wiringtest.Rig, c ticket.Customer) { neverReadable(t, r, c, status) })
+		})
+	}
+}
+
+func neverReadable(t *testing.T, r *wiringtest.Rig, c ticket.Customer, status int) {
+	t.Helper()
+	k := r.Open(c, "d1")
+	id := r.Tracker.Faults().Add(fault.Fault{Method: download, Kind: fault.Status, Status: status})
+	m := r.Reply(k, "/reply с файлом", textFile("a.txt"), textFile("b.txt"))
+	select {
+	case <-r.Tracker.Faults().Met(id):
+	default:
+		t.Fatal("the fault was not met")
+	}
+	key := ticket.AnswerKey(k.ID, m.ID)
+	r.Later(time.Minute)
+	r.Want(key, job.Queued)
+	r.Exec(`UPDATE jobs SET created_at = created_at - interval '2 hours' WHERE key = $1`, key)
+	for range 5 {
+		r.Later(time.Hour)
+	}
+	r.Want(key, job.Completed)
+	wantSaid(t, r, c, "«a.txt»", 1)
+	wantSaid(t, r, c, "«b.txt»", 1)
+	if got := wiringtest.Comments(r.Ticket("d1"), "a.txt"); len(got) != 1 {
+		t.Errorf("notes on the ticket %q, want one of a.txt", got)
+	}
+}
+
+// A file whose name makes no address is not waited for.
+func TestFiles_NameThatLeadsNowhere(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, r *wiringtest.Rig, c ticket.Customer) {
 		k := r.Open(c, "d1")
-		id := r.Tracker.Faults().Add(fault.Fault{Method: download, Kind: fault.Status, Status: 500})
-		m := r.Reply(k, "/reply с файлом", textFile("a.txt"), textFile("b.txt"))
-		select {
-		case <-r.Tracker.Faults().Met(id):
-		default:
-			t.Fatal("the fault was not met")
-		}
-		key := ticket.AnswerKey(k.ID, m.ID)
-		r.Later(time.Minute)
-		r.Want(key, job.Queued)
-		r.Exec(`UPDATE jobs SET created_at = created_at - interval '2 hours' WHERE key = $1`, key)
-		for range 5 {
-			r.Later(time.Hour)
-		}
-		r.Want(key, job.Completed)
-		wantSaid(t, r, c, "«a.txt»", 1)
-		wantSaid(t, r, c, "«b.txt»", 1)
-		if got := wiringtest.Comments(r.Ticket("d1"), "a.txt"); len(got) != 1 {
-			t.Errorf("notes on the ticket %q, want one of a.txt", got)
-		}
+		m := r.Reply(k, "/reply с файлами", textFile(".."), textFile("b.txt"))
+		r.Want(ticket.AnswerKey(k.ID, m.ID), job.Completed)
+		wantFiles(t, r, c, "b.txt")
+		wantSaid(t, r, c, "«..»", 1)
 	})
 }
 

@@ -6,20 +6,21 @@ import (
 	"supportbot/shared/ticket"
 )
 
-// noteKind is how a delivery ended.
-type noteKind string
+// ending is how a delivery ended; its result says so.
+type ending string
 
 const (
-	sent        noteKind = "sent"
-	resent      noteKind = "resent"
-	undelivered noteKind = "undelivered"
-	refused     noteKind = "refused"
+	sent        ending = "sent"
+	resent      ending = "resent"      // some of it may have come twice
+	undelivered ending = "undelivered" // the customer cannot be written to
+	refused     ending = "refused"     // the messenger refuses it for good
+	passedOver  ending = "skipped"     // nothing was to be sent; result.Why
 )
 
 // told makes the outcome of a reply's delivery, with what the agent has to be told.
-func told(r *job.Run, in ticket.Answer, p progress) func(noteKind) job.Outcome {
-	return func(k noteKind) job.Outcome {
-		o := job.Outcome{Result: result{Outcome: string(k), Messages: p.Sent, Resent: p.Resent}}
+func told(r *job.Run, in ticket.Answer, p progress) func(ending) job.Outcome {
+	return func(e ending) job.Outcome {
+		o := job.Outcome{Result: result{Outcome: e, Messages: p.Sent, Resent: p.Resent}}
 		note := func(delivery string, kind ticket.NoteKind, detail string) {
 			o.Then = append(o.Then, Note(delivery, in.Address, in.Issue, in.Comment, kind, detail))
 		}
@@ -28,7 +29,7 @@ func told(r *job.Run, in ticket.Answer, p progress) func(noteKind) job.Outcome {
 				note(r.Key+":"+f.ID, ticket.NoteTooLarge, f.Name)
 			}
 		}
-		switch k {
+		switch e {
 		case resent:
 			note(r.Key, ticket.NoteResent, "")
 		case undelivered:
@@ -41,9 +42,9 @@ func told(r *job.Run, in ticket.Answer, p progress) func(noteKind) job.Outcome {
 }
 
 // untold is told for messages that are about no comment of an agent's.
-func untold(p progress) func(noteKind) job.Outcome {
-	return func(k noteKind) job.Outcome {
-		return job.Outcome{Result: result{Outcome: string(k), Messages: p.Sent, Resent: p.Resent}}
+func untold(p progress) func(ending) job.Outcome {
+	return func(e ending) job.Outcome {
+		return job.Outcome{Result: result{Outcome: e, Messages: p.Sent, Resent: p.Resent}}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"supportbot/shared/job"
 	"supportbot/shared/messenger"
+	"supportbot/shared/pace"
 )
 
 // progress is what a delivery records with its stages.
@@ -30,6 +31,10 @@ func (p progress) complete() bool {
 // paceWait is how long a delivery waits for its place; a longer wait parks it.
 const paceWait = 5 * time.Second
 
+// sendWait is how long calls without a known end are taken for an outage, which
+// uses up no attempts.
+const sendWait = time.Hour
+
 // errGone ends a delivery whose customer cannot be written to, or whose message
 // is refused for good.
 type errGone struct {
@@ -46,6 +51,9 @@ func (s *Service) send(ctx context.Context, r *job.Run, t target, stage string, 
 	if r.Begun(stage) && !t.sender.Limits().Idempotent {
 		if p.Tries > r.Replays {
 			return job.Review(errors.New("a message may have been sent, twice nobody knows"))
+		}
+		if err := s.probe(ctx, r, t); err != nil {
+			return err
 		}
 		p.Tries++
 		p.Resent++
@@ -69,31 +77,41 @@ func (s *Service) send(ctx context.Context, r *job.Run, t target, stage string, 
 	return r.Done(ctx, stage, p)
 }
 
+// probe makes sure that a messenger which left a send without an end is there
+// again before the only repetition is made.
+func (s *Service) probe(ctx context.Context, r *job.Run, t target) error {
+	prober, ok := t.sender.(messenger.Prober)
+	if !ok {
+		return nil
+	}
+	if err := prober.Probe(ctx, t.to.Chat); err != nil {
+		return s.failed(ctx, r, t, fmt.Errorf("probe messenger: %w", err))
+	}
+	return nil
+}
+
 // place waits for a place within the messenger's limits.
 func (s *Service) place(ctx context.Context, t target) error {
-	grant, err := s.d.Pacer.Reserve(ctx, t.to, paceWait)
+	err := s.d.Pacer.Wait(ctx, t.to, paceWait)
+	var long *pace.TooLong
+	if errors.As(err, &long) {
+		return job.Later(long.Wait, err)
+	}
 	if err != nil {
-		return fmt.Errorf("reserve place: %w", err)
+		return fmt.Errorf("wait for a place: %w", err)
 	}
-	if !grant.OK {
-		return job.Later(grant.Wait, errors.New("no place within the messenger's limits"))
-	}
-	timer := time.NewTimer(grant.Wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return nil
 }
 
 // failed decides what a failed call means. Unless nobody knows how it ended, the
 // stage from before the call is restored.
 func (s *Service) failed(ctx context.Context, r *job.Run, t target, err error) error {
 	var e *messenger.Error
-	if !errors.As(err, &e) || e.Kind == messenger.Uncertain {
+	if !errors.As(err, &e) {
 		return err
+	}
+	if e.Kind == messenger.Uncertain {
+		return job.Within(r, sendWait, err)
 	}
 	if rerr := r.Refused(ctx); rerr != nil {
 		return rerr
@@ -111,7 +129,7 @@ func (s *Service) failed(ctx context.Context, r *job.Run, t target, err error) e
 // ended turns the end of a delivery into its outcome. Somebody who cannot be
 // written to is remembered as such, and the agent is told of what was lost or may
 // have come twice.
-func (s *Service) ended(ctx context.Context, t target, p progress, err error, tell func(noteKind) job.Outcome) (job.Outcome, error) {
+func (s *Service) ended(ctx context.Context, t target, p progress, err error, tell func(ending) job.Outcome) (job.Outcome, error) {
 	var gone *errGone
 	switch {
 	case err == nil && p.Resent > 0:

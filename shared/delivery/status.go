@@ -37,7 +37,7 @@ func (s *Service) status(ctx context.Context, r *job.Run) (job.Outcome, error) {
 		text += "\n\n" + book.Text(t.locale, "rate")
 		keyboard = append(dialog.RateButtons(in.Ref, t.locale), []messenger.Button{dialog.ReopenButton(in.Ref, t.locale)})
 	}
-	return s.one(ctx, r, t, messenger.Outgoing{Part: t.sender.Plain(text)[0], Keyboard: keyboard})
+	return s.one(ctx, r, t, messenger.Outgoing{Part: t.sender.Plain(text)[0], Keyboard: keyboard}, false)
 }
 
 // notice sends a message of the bot's own.
@@ -57,13 +57,16 @@ func (s *Service) notice(ctx context.Context, r *job.Run) (job.Outcome, error) {
 
 // one delivers a single message. uncertain: it was sent before the job was made,
 // and nobody knows how that ended.
-func (s *Service) one(ctx context.Context, r *job.Run, t target, o messenger.Outgoing, uncertain ...bool) (job.Outcome, error) {
+func (s *Service) one(ctx context.Context, r *job.Run, t target, o messenger.Outgoing, uncertain bool) (job.Outcome, error) {
 	var p progress
 	if err := r.DecodeStage(&p); err != nil {
 		return job.Outcome{}, err
 	}
 	if len(p.Sent) == 0 {
-		if r.Stage == "" && len(uncertain) > 0 && uncertain[0] {
+		if r.Stage == "" && uncertain {
+			if err := s.probe(ctx, r, t); err != nil {
+				return s.ended(ctx, t, p, err, untold(p))
+			}
 			p.Tries, p.Resent = 1, 1
 		}
 		err := s.send(ctx, r, t, stageSend, &p, o, func(id string) { p.Sent = append(p.Sent, id) })

@@ -19,6 +19,7 @@ import (
 //	t:<verb>:<ref>                 a ticket
 //	r:<ref>:<score>                rating; 0 = no remark
 //	s:<setting>:<value>            settings, language
+//	u:<setting>                    no more broadcasts of a kind, below one of them
 const (
 	labelLimit = 40 // VK's; Telegram allows more
 	pageRows   = 5  // VK: six rows below a message, one of them to turn pages
@@ -62,7 +63,7 @@ func MenuKeyboard(locale string) messenger.Keyboard {
 	}
 }
 
-// turn is the row that turns pages; nil when there is only one.
+// turnRow is the row that turns pages; nil when there is only one.
 func turnRow(locale string, page, pages int, fields ...string) []messenger.Button {
 	var row []messenger.Button
 	to := func(key string, n int) {

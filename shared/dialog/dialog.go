@@ -93,7 +93,8 @@ type Answer struct {
 	Text  string          `json:"text,omitempty"` // at most 200 characters
 }
 
-// Page is a view on Tracker's data.
+// Page is a view on data that is read when it is sent: Tracker's, or a code that
+// nobody but the customer may have.
 type Page struct {
 	Kind   PageKind   `json:"kind"`
 	Ref    ticket.Ref `json:"ref,omitempty"`    // of PageTicket and PageHistory
@@ -101,6 +102,7 @@ type Page struct {
 	Locale string     `json:"locale"`
 	// Opened are tickets that Tracker's list may not show yet.
 	Opened []ticket.Summary `json:"opened,omitempty"`
+	Code   string           `json:"code,omitempty"` // of PageLinked, as the customer sent it
 }
 
 // PageKind names a view.
@@ -112,4 +114,7 @@ const (
 	PageAll     PageKind = "all"     // all of them, to read one's history
 	PageTicket  PageKind = "ticket"
 	PageHistory PageKind = "history"
+	PageLink    PageKind = "link"    // a code, to be sent to the bot in another messenger
+	PageLinked  PageKind = "linked"  // what came of such a code
+	PageConsole PageKind = "console" // a link into the console
 )

@@ -1,6 +1,8 @@
 package dialog
 
 import (
+	"slices"
+
 	"supportbot/shared/messenger"
 )
 
@@ -12,14 +14,16 @@ func (t *turn) edit() {
 	}
 	p := t.part(false)
 	p.Album = ""
-	if f := t.s.Form; f != nil && f.edit(p) {
+	if f := t.s.Form; f != nil && t.editForm(f, p) {
 		f.At = t.v.Now
-		t.note("form.edited")
 		t.prompt()
 		return
 	}
-	if a := t.s.Ask; a != nil && replacePart(a.Parts, p) {
-		return
+	if a := t.s.Ask; a != nil {
+		if i := indexPart(a.Parts, p.ID); i >= 0 {
+			t.replace(a.Parts, i, p, "ask.full")
+			return
+		}
 	}
 	p.Edited = true
 	if ref, ok := find(t.s.Places, p.ID); ok {
@@ -40,26 +44,39 @@ func (t *turn) edit() {
 	t.comment(p, open[0].Ref)
 }
 
-// edit replaces what came from the message; false when nothing did.
-func (f *Form) edit(p Part) bool {
-	done := replacePart(f.Parts, p)
-	if p.ID != "" && f.SubjectFrom == p.ID {
-		if s := line(firstLine(p.Text), subjectLimit); s != "" {
-			f.Subject = s
-		}
-		done = true
+// editForm replaces what came from the message; false when nothing did.
+func (t *turn) editForm(f *Form, p Part) bool {
+	i := indexPart(f.Parts, p.ID)
+	titled := p.ID != "" && f.SubjectFrom == p.ID
+	if i < 0 && !titled {
+		return false
 	}
-	return done
+	if i >= 0 && !t.replace(f.Parts, i, p, "form.full") {
+		return true
+	}
+	if s := line(firstLine(p.Text), subjectLimit); titled && s != "" {
+		f.Subject = s
+	}
+	t.note("form.edited")
+	return true
 }
 
-func replacePart(parts []Part, p Part) bool {
-	for i := range parts {
-		if p.ID != "" && parts[i].ID == p.ID {
-			parts[i].Content = p.Content
-			return true
-		}
+func indexPart(parts []Part, id string) int {
+	if id == "" {
+		return -1
 	}
-	return false
+	return slices.IndexFunc(parts, func(p Part) bool { return p.ID == id })
+}
+
+// replace gives a waiting message its new content; false when there is no room for
+// it, and the old one stays.
+func (t *turn) replace(parts []Part, i int, p Part, full string) bool {
+	others := slices.Delete(slices.Clone(parts), i, i+1)
+	if !t.room(others, p, full) {
+		return false
+	}
+	parts[i].Content = p.Content
+	return true
 }
 
 // livePosition: a shared live location is edited every few seconds; the ticket

@@ -24,8 +24,12 @@ func (t *turn) newForm(parts []Part) {
 	}
 	if f := t.s.Form; f != nil {
 		f.At = t.v.Now
-		f.Parts = keepLast(append(f.Parts, parts...), keepParts)
 		t.note("form.unfinished")
+		for _, p := range parts {
+			if !t.keep(f, p) {
+				break // said once
+			}
+		}
 	} else {
 		t.openForm("", parts)
 	}
@@ -44,33 +48,25 @@ func (t *turn) openForm(category string, parts []Part) {
 // for advances it; any other is kept as a part of the description.
 func (t *turn) formInput(f *Form, p Part) {
 	f.At = t.v.Now
-	if len(f.Parts) >= keepParts {
-		t.note("form.full", "n", strconv.Itoa(keepParts))
-		t.prompt()
-		return
-	}
 	following := holds(f.Parts, p.Album)
 	switch {
 	case following:
-		f.add(p) // acknowledged with the album's first part
-		return
+		if t.keep(f, p) {
+			return // acknowledged with the album's first part
+		}
 	case p.Late:
-		f.add(p)
-		t.note("late.kept")
+		t.keepAside(f, p, "late.kept")
 	case f.Step == StepCategory:
-		if g, ok := t.titled(p.Text); ok {
-			f.Category, f.Step = g, StepSubject
+		g, ok := t.titled(p)
+		if !ok {
+			t.keepAside(f, p, "form.kept")
 			break
 		}
-		f.add(p)
-		t.note("form.kept")
+		f.Category, f.Step = g, StepSubject
 	case f.Step == StepSubject:
 		t.subject(f, p)
-	case f.Step == StepDescription:
-		f.add(p)
+	case t.keep(f, p):
 		f.Step = StepConfirm
-	default:
-		f.add(p)
 	}
 	t.prompt()
 }
@@ -79,8 +75,7 @@ func (t *turn) formInput(f *Form, p Part) {
 func (t *turn) subject(f *Form, p Part) {
 	subject := line(firstLine(p.Text), subjectLimit)
 	if subject == "" {
-		f.add(p)
-		t.note("form.kept")
+		t.keepAside(f, p, "form.kept")
 		return
 	}
 	f.Subject, f.SubjectFrom = subject, p.ID
@@ -88,7 +83,7 @@ func (t *turn) subject(f *Form, p Part) {
 	whole := subject == strings.TrimSpace(p.Text)
 	c.Text, c.Markdown = "", ""
 	if !whole || !c.Empty() {
-		f.add(p)
+		t.keep(f, p)
 	}
 	t.afterSubject(f)
 }
@@ -100,11 +95,17 @@ func (t *turn) afterSubject(f *Form) {
 	}
 }
 
-// titled finds the category that a customer typed instead of pressing.
-func (t *turn) titled(text string) (string, bool) {
+// titled finds the category that a customer typed, and nothing else, instead of
+// pressing.
+func (t *turn) titled(p Part) (string, bool) {
+	rest := p.Content
+	rest.Text, rest.Markdown = "", ""
+	if !rest.Empty() {
+		return "", false
+	}
 	for _, g := range t.v.Catalogue.Categories {
 		for _, title := range g.Title {
-			if strings.EqualFold(strings.TrimSpace(text), title) {
+			if strings.EqualFold(strings.TrimSpace(p.Text), title) {
 				return g.Key, true
 			}
 		}
@@ -112,13 +113,25 @@ func (t *turn) titled(text string) (string, bool) {
 	return "", false
 }
 
-// add keeps the parts in the order in which they were written.
-func (f *Form) add(p Part) {
+// keepAside keeps a message that is not what the form waits for.
+func (t *turn) keepAside(f *Form, p Part, said string) {
+	if t.keep(f, p) {
+		t.note(said)
+	}
+}
+
+// keep adds a message, in the order in which they were written; false when there is
+// no room for it.
+func (t *turn) keep(f *Form, p Part) bool {
+	if !t.room(f.Parts, p, "form.full") {
+		return false
+	}
 	i := len(f.Parts)
 	for i > 0 && p.Sequence > 0 && f.Parts[i-1].Sequence > p.Sequence {
 		i--
 	}
 	f.Parts = slices.Insert(f.Parts, i, p)
+	return true
 }
 
 func (t *turn) formPress(id string, step FormStep, verb, arg string) {

@@ -107,7 +107,7 @@ func TestForm_Full(t *testing.T) {
 	for range 60 {
 		c.do("ещё")
 	}
-	c.wantSaid("form.full", "n", "50")
+	c.wantSaid("form.full")
 	if got := len(c.s.Form.Parts); got != 50 {
 		t.Errorf("got %d parts", got)
 	}

@@ -290,7 +290,7 @@ func TestForm_ManyCategories(t *testing.T) {
 			}
 		}
 		if page < 3 {
-			c.do("btn ›")
+			c.do("btn Ещё ›")
 		}
 	}
 	if len(seen) != 17 {

@@ -11,9 +11,12 @@ import (
 // mistyped is what looks like a command and not like a path or a message.
 var mistyped = regexp.MustCompile(`^[a-z_]+$`)
 
-// acts lists the commands that change what the customer is at; overtaken, they
-// would undo what was done later.
-var acts = []string{"new", "cancel"}
+// known lists the commands, and acts those that change what the customer is at;
+// overtaken, these would undo what was done later.
+var (
+	known = []string{"start", "menu", "new", "tickets", "history", "settings", "help", "lang", "cancel", "link", "console"}
+	acts  = []string{"new", "cancel"}
+)
 
 // command handles a command; false means that it is none of ours and so a
 // message that begins with a slash.
@@ -22,7 +25,7 @@ func (t *turn) command(late bool) bool {
 	if name == "language" {
 		name = "lang"
 	}
-	if !slices.Contains([]string{"start", "menu", "new", "tickets", "history", "settings", "help", "lang", "cancel"}, name) {
+	if !slices.Contains(known, name) {
 		if t.s.Form != nil || t.ev.Argument != "" || !mistyped.MatchString(name) {
 			return false
 		}
@@ -40,6 +43,8 @@ func (t *turn) command(late bool) bool {
 		t.start(late)
 	case "cancel":
 		t.cancel()
+	case "link":
+		t.link(t.ev.Argument)
 	default:
 		t.action(name)
 	}
@@ -60,6 +65,10 @@ func (t *turn) action(name string) {
 		t.settings()
 	case "lang":
 		t.languages()
+	case "link":
+		t.page(Page{Kind: PageLink})
+	case "console":
+		t.page(Page{Kind: PageConsole})
 	case "help":
 		t.reply(t.say("help"), messenger.Keyboard{{button(t.say("button.menu"), "m", "menu")}})
 	case "menu":
@@ -72,6 +81,10 @@ func (t *turn) action(name string) {
 // start greets. The payload of a deep link is kept for the next ticket; the key
 // of a category opens its form at once.
 func (t *turn) start(late bool) {
+	if t.tag() {
+		t.menu(t.say("start"))
+		return
+	}
 	g, category := t.v.Catalogue.Category(t.ev.Argument)
 	if t.ev.Argument != "" && !category {
 		t.s.Start = line(t.ev.Argument, 64)
@@ -158,6 +171,8 @@ func (t *turn) press() {
 		t.ratePress(f[1], f[2])
 	case "s":
 		t.settingPress(f[1], f[2])
+	case "u":
+		t.unsubscribe(f[1])
 	default:
 		t.stale()
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"supportbot/shared/dialog"
 	"supportbot/shared/messenger"
 	"supportbot/shared/person"
@@ -79,23 +81,23 @@ func TestSettings(t *testing.T) {
 	off := "press " + c.find("✅ Новости")
 	for range 2 { // a double tap is one tap
 		r := c.do(off)
-		want := person.Settings{News: false, Maintenance: true, Status: true}
-		if r.Update.Settings == nil || *r.Update.Settings != want || !r.Visit {
-			t.Fatalf("got %+v", r.Update.Settings)
+		want := person.Choice{News: new(bool)} // only what was pressed
+		if diff := cmp.Diff(&want, r.Update.Settings); diff != "" || !r.Visit {
+			t.Fatalf("choice (-want +got):\n%s", diff)
 		}
-		c.v.Person.Settings = *r.Update.Settings
+		c.v.Person.Settings = c.v.Person.Settings.With(want)
 		if c.find("☐ Новости") == "" || c.find("✅ Плановые работы") == "" {
 			t.Error("the buttons do not show the new settings")
 		}
 		c.wantSaid("settings.saved")
 	}
-	if r := c.do("btn ☐ Новости"); !r.Update.Settings.News {
+	if r := c.do("btn ☐ Новости"); !*r.Update.Settings.News {
 		t.Error("news were not switched on again")
 	}
-	if r := c.do("btn ✅ Смена"); r.Update.Settings.Status {
+	if r := c.do("btn ✅ Смена"); *r.Update.Settings.Status {
 		t.Error("status news were not switched off")
 	}
-	if r := c.do("btn ✅ Плановые"); r.Update.Settings.Maintenance {
+	if r := c.do("btn ✅ Плановые"); *r.Update.Settings.Maintenance {
 		t.Error("maintenance news were not switched off")
 	}
 }

@@ -76,6 +76,9 @@ func (t *turn) summary(f *Form) string {
 			texts = append(texts, p.Text)
 		}
 		files += len(p.Attachments)
+		for _, q := range p.Quotes {
+			files += len(q.Attachments)
+		}
 		album = album || p.Album != ""
 	}
 	if len(texts) > 0 {

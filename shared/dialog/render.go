@@ -12,14 +12,10 @@ import (
 )
 
 const (
-	historyRows  = 5
-	historyText  = 600             // of one entry, UTF-16 units: a page fits into one message
-	staleAfter   = 5 * time.Minute // an older list says how old it is
-	timeFormat   = "02.01.2006 15:04"
-	entryCreated = "created"
-	entryMine    = "customer"
-	entryAgent   = "agent"
-	entryStatus  = "status"
+	historyRows = 5
+	historyText = 600             // of one entry, UTF-16 units: a page fits into one message
+	staleAfter  = 5 * time.Minute // an older list says how old it is
+	timeFormat  = "02.01.2006 15:04"
 )
 
 // Data is what a page shows.
@@ -30,6 +26,15 @@ type Data struct {
 	Tickets      Tickets
 	History      []ticket.Entry // oldest first, for PageHistory
 	HistoryKnown bool
+	Access       Access
+}
+
+// Access is what the pages of codes show. Known is false while the stores are away.
+type Access struct {
+	Known  bool
+	Code   string // of PageLink
+	Linked string // of PageLinked: "done", "unknown", "same"
+	URL    string // of PageConsole; "": there is no way in for this person
 }
 
 // Owns reports whether the page's ticket is in the customer's list. A button can
@@ -44,6 +49,9 @@ func Render(p Page, d Data) (string, messenger.Keyboard) {
 	r := renderer{p, d}
 	if d.Zone == nil {
 		r.d.Zone = time.UTC
+	}
+	if p.access() {
+		return r.access()
 	}
 	if !d.Tickets.Known && (len(p.Opened) == 0 || p.Ref != (ticket.Ref{}) && !p.Owns(d.Tickets)) {
 		return r.say("page.unavailable"), messenger.Keyboard{{button(r.say("button.retry"), p.data()...), r.menu()}}
@@ -67,6 +75,10 @@ func (p Page) data() []string {
 		return []string{"v", "h", p.Ref.String(), n}
 	case PageAll:
 		return []string{"v", "a", n}
+	case PageLink, PageLinked:
+		return []string{"m", "link"}
+	case PageConsole:
+		return []string{"m", "console"}
 	}
 	return []string{"v", "t", n}
 }
@@ -185,13 +197,13 @@ func (r renderer) history() (string, messenger.Keyboard) {
 func (r renderer) entry(e ticket.Entry) string {
 	text := cut(strings.TrimSpace(e.Text), historyText)
 	switch e.Kind {
-	case entryStatus:
+	case ticket.EntryStatus:
 		text = r.say("history.status", "status", r.status(e.Status, e.StatusName))
-	case entryCreated:
+	case ticket.EntryCreated:
 		text = strings.TrimSpace(r.say("history.created") + "\n" + text)
-	case entryAgent:
+	case ticket.EntryAgent:
 		text = r.say("history.agent", "text", text)
-	case entryMine:
+	case ticket.EntryCustomer:
 		text = r.say("history.customer", "text", text)
 	}
 	if e.Files > 0 {

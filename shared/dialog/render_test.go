@@ -59,16 +59,16 @@ func TestRender_List(t *testing.T) {
 	if c.find("SUP-100") != "v:o:"+all[0].Ref.String() {
 		t.Errorf("button leads to %q", c.find("SUP-100"))
 	}
-	if c.find("›") != "v:t:1" {
-		t.Errorf("next page is %q", c.find("›"))
+	if c.find("Ещё ›") != "v:t:1" {
+		t.Errorf("next page is %q", c.find("Ещё ›"))
 	}
 	text, _ = c.shown(dialog.Page{Kind: dialog.PageAll, Number: 99}, d) // clamped
 	contains(t, text, "11–13 из 13", "SUP-111", "Закрыто")
 	if got := c.find("SUP-111"); !strings.HasPrefix(got, "v:h:d") || !strings.HasSuffix(got, ":0") {
 		t.Errorf("button leads to %q", got)
 	}
-	if c.find("‹") != "v:a:1" {
-		t.Errorf("previous page is %q", c.find("‹"))
+	if c.find("‹ Предыдущие") != "v:a:1" {
+		t.Errorf("previous page is %q", c.find("‹ Предыдущие"))
 	}
 	c.shown(dialog.Page{Kind: dialog.PageAll, Number: -7}, d)
 }
@@ -148,8 +148,8 @@ func TestRender_History(t *testing.T) {
 	if strings.Contains(text, "первый") || strings.Index(text, "ответ") > strings.Index(text, "последний") {
 		t.Errorf("wrong entries or order: %q", text)
 	}
-	if c.find("›") != "v:h:"+s.Ref.String()+":1" {
-		t.Errorf("next page is %q", c.find("›"))
+	if c.find("Ещё ›") != "v:h:"+s.Ref.String()+":1" {
+		t.Errorf("next page is %q", c.find("Ещё ›"))
 	}
 	text, _ = c.shown(dialog.Page{Kind: dialog.PageHistory, Ref: s.Ref, Number: 1}, d)
 	contains(t, text, "Обращение создано\nпервый\nФайлов: 2")

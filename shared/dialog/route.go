@@ -75,13 +75,13 @@ func (t *turn) ask(kind AskKind, p Part, offered []ticket.Summary) {
 	a := t.s.Ask
 	if a == nil {
 		a = &Ask{ID: shortID("ask", t.ev.Key, askID)}
-		t.s.Ask = a
 	}
 	changed := a.Kind != kind
 	a.Kind = kind
 	if !t.wait(a, p) {
 		return
 	}
+	t.s.Ask = a
 	refs := make([]ticket.Ref, len(offered))
 	for i, s := range offered {
 		refs[i] = s.Ref
@@ -95,11 +95,12 @@ func (t *turn) ask(kind AskKind, p Part, offered []ticket.Summary) {
 	t.question(a, 0)
 }
 
-// wait keeps a message with a question; false when there is no more room.
+// wait keeps a message with a question; false when there is no room for it.
 func (t *turn) wait(a *Ask, p Part) bool {
-	if len(a.Parts) >= keepParts {
-		t.note("ask.full")
-		t.question(a, 0)
+	if !t.room(a.Parts, p, "ask.full") {
+		if len(a.Parts) > 0 {
+			t.question(a, 0)
+		}
 		return false
 	}
 	a.Parts = append(a.Parts, p)

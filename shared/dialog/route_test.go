@@ -106,8 +106,8 @@ func TestText_ManyOpenAreTurnedPageByPage(t *testing.T) {
 	}
 	c := newChat(t, all...)
 	c.do("Сообщение")
-	c.do("btn ›")
-	c.do("btn ›")
+	c.do("btn Ещё ›")
+	c.do("btn Ещё ›")
 	c.do("btn SUP-10")
 	c.wantJobs("ticket.comment telegram:77:1")
 }

@@ -5,12 +5,13 @@ import (
 
 	"supportbot/shared/catalogue"
 	"supportbot/shared/messenger"
+	"supportbot/shared/person"
 )
 
 func (t *turn) settings() {
 	s := t.v.Person.Settings
-	if t.out.Update.Settings != nil {
-		s = *t.out.Update.Settings
+	if c := t.out.Update.Settings; c != nil {
+		s = s.With(*c)
 	}
 	row := func(letter, key string, on bool) []messenger.Button {
 		mark, other := "✅ ", "0"
@@ -23,6 +24,7 @@ func (t *turn) settings() {
 		row("n", "settings.news", s.News),
 		row("m", "settings.maintenance", s.Maintenance),
 		row("s", "settings.status", s.Status),
+		{button(t.say("menu.link"), "m", "link")},
 		{button(t.say("button.menu"), "m", "menu")},
 	})
 }
@@ -44,23 +46,28 @@ func (t *turn) settingPress(name, value string) {
 		t.menu(t.say("lang.set"))
 		return
 	}
-	s := t.v.Person.Settings
+	var c person.Choice
 	on := value == "1"
 	switch {
 	case value != "0" && value != "1":
 		t.stale()
 		return
 	case name == "n":
-		s.News = on
+		c.News = &on
 	case name == "m":
-		s.Maintenance = on
+		c.Maintenance = &on
 	case name == "s":
-		s.Status = on
+		c.Status = &on
 	default:
 		t.stale()
 		return
 	}
-	t.out.Update.Settings = &s
+	t.choose(c)
+}
+
+// choose keeps a choice and shows the settings as they are then.
+func (t *turn) choose(c person.Choice) {
+	t.out.Update.Settings = &c
 	t.out.Visit = true
 	t.toast("settings.saved")
 	t.settings()

@@ -1,6 +1,8 @@
 package dialog
 
 import (
+	"encoding/json"
+	"math"
 	"slices"
 	"time"
 
@@ -30,7 +32,8 @@ const (
 	keepAlbums = 8
 	keepPlaces = 60
 	keepOpened = 20
-	keepParts  = 50 // messages of one form or question
+	keepParts  = 50        // messages of one form or question...
+	keepBytes  = 512 << 10 // ...and how much of JSON they are
 )
 
 // FormStep is where a form stands.
@@ -195,6 +198,29 @@ func find(places []Place, id string) (ticket.Ref, bool) {
 		}
 	}
 	return ticket.Ref{}, false
+}
+
+// room reports whether a message can wait beside those that do, and else says so in
+// the words given.
+func (t *turn) room(parts []Part, p Part, full string) bool {
+	switch {
+	case size([]Part{p}) > keepBytes:
+		t.note("message.too_large")
+	case len(parts) >= keepParts, size(append(parts[:len(parts):len(parts)], p)) > keepBytes:
+		t.note(full)
+	default:
+		return true
+	}
+	return false
+}
+
+// size is what parts add to the state, bytes.
+func size(parts []Part) int {
+	raw, err := json.Marshal(parts)
+	if err != nil {
+		return math.MaxInt // nothing could be kept with it
+	}
+	return len(raw)
 }
 
 // holds reports whether a part of the album waits here.

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -121,16 +122,24 @@ func (t *turn) reachable(yes bool) {
 	t.out.Visit = true
 }
 
+// unsupported names what was lost, each kind once.
 func (t *turn) unsupported() string {
-	names := make([]string, len(t.ev.Unsupported))
-	for i, what := range t.ev.Unsupported {
+	var names []string
+	for _, what := range t.ev.Unsupported {
 		key := "unsupported." + what
-		if names[i] = t.say(key); names[i] == key {
-			names[i] = line(what, labelLimit)
+		name := t.say(key)
+		if name == key {
+			name = line(what, labelLimit)
+		}
+		if len(names) < unsupportedNames && !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
 	return strings.Join(names, ", ")
 }
+
+// unsupportedNames bounds the names of what was lost in one message.
+const unsupportedNames = 10
 
 func (t *turn) tooLarge() bool {
 	if t.v.Download == 0 {

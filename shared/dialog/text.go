@@ -2,64 +2,28 @@ package dialog
 
 import (
 	"embed"
-	"encoding/json"
+	"slices"
 	"strings"
-	"sync"
 	"unicode/utf16"
 
 	"supportbot/shared/catalogue"
+	"supportbot/shared/phrase"
 )
 
 //go:embed texts/*.json
 var files embed.FS
 
-// books are the phrases by language and key, read once.
-var books = sync.OnceValue(func() map[string]map[string]string {
-	all := map[string]map[string]string{}
-	for _, language := range catalogue.Languages {
-		raw, err := files.ReadFile("texts/" + language + ".json")
-		if err != nil {
-			panic(err) // the file is part of the program
-		}
-		book := map[string]string{}
-		if err := json.Unmarshal(raw, &book); err != nil {
-			panic(err)
-		}
-		all[language] = book
-	}
-	return all
-})
+var book = phrase.Open(files, "texts")
 
 // Text gives a phrase in a language ("ru", "en"; anything else is the default)
-// with its placeholders filled from pairs of name and value. Values are put in
-// as they are: a value that looks like a placeholder stays what it is.
-func Text(locale, key string, pairs ...string) string {
-	book, ok := books()[locale]
-	if !ok {
-		book = books()[catalogue.Russian]
-	}
-	phrase, ok := book[key]
-	if !ok {
-		return key
-	}
-	if len(pairs) == 0 {
-		return phrase
-	}
-	named := make([]string, len(pairs))
-	for i := range pairs {
-		named[i] = pairs[i]
-		if i%2 == 0 {
-			named[i] = "{" + pairs[i] + "}"
-		}
-	}
-	return strings.NewReplacer(named...).Replace(phrase)
-}
+// with its placeholders filled from pairs of name and value (phrase.Book).
+func Text(locale, key string, pairs ...string) string { return book.Text(locale, key, pairs...) }
 
 // Locale gives the language to talk in: the person's choice, else what the
 // messenger tells, else the default.
 func Locale(chosen, told string) string {
 	for _, l := range []string{chosen, told} {
-		if _, ok := books()[l]; ok {
+		if slices.Contains(catalogue.Languages, l) {
 			return l
 		}
 	}

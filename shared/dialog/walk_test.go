@@ -45,7 +45,7 @@ func walk(t *testing.T, rnd *rand.Rand) {
 		if ev.Kind != messenger.EventMessage || ev.Command != "" {
 			continue
 		}
-		if strings.Contains(c.said(), dialog.Text("ru", "form.full", "n", "50")) || strings.Contains(c.said(), dialog.Text("ru", "ask.full")) {
+		if strings.Contains(c.said(), dialog.Text("ru", "form.full")) || strings.Contains(c.said(), dialog.Text("ru", "ask.full")) {
 			continue
 		}
 		sent = append(sent, ev)

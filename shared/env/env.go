@@ -6,30 +6,11 @@ package env
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"strconv"
 	"strings"
 	"time"
 )
-
-// Secret is a value that must not be seen: it prints as [redacted] in logs, JSON
-// and any fmt verb, also inside other values. The exceptions are Go's: fmt asks
-// neither a struct's unexported fields nor for verbs that vet refuses, and JSON
-// does not ask a map's keys.
-type Secret string
-
-const redacted = "[redacted]"
-
-// String and the methods below hide the value; Reveal gives it.
-func (Secret) String() string               { return redacted }
-func (Secret) GoString() string             { return redacted }
-func (Secret) LogValue() slog.Value         { return slog.StringValue(redacted) }
-func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
-func (Secret) Format(f fmt.State, _ rune)   { _, _ = f.Write([]byte(redacted)) }
-
-// Reveal gives the value, for the one place that sends it.
-func (s Secret) Reveal() string { return string(s) }
 
 // Reader reads variables and remembers what was wrong with them.
 type Reader struct {
@@ -60,19 +41,27 @@ func (r *Reader) Required(name string) string {
 	return v
 }
 
-// Secret is String for values that must not be seen.
-func (r *Reader) Secret(name string) Secret { return Secret(r.String(name, "")) }
-
 // RequiredSecret is Required for values that must not be seen.
-func (r *Reader) RequiredSecret(name string) Secret { return Secret(r.Required(name)) }
+func (r *Reader) RequiredSecret(name string) Secret { return NewSecret(r.Required(name)) }
 
-// RequiredSecrets gives a comma-separated list of secrets, all of them valid: two
-// while one is rotated.
+// Secrets gives a comma-separated list of secrets, all of them valid: two while
+// one is rotated. Unset gives none.
+func (r *Reader) Secrets(name string) []Secret { return split(r.String(name, "")) }
+
+// RequiredSecrets is Secrets; none at all is a problem.
 func (r *Reader) RequiredSecrets(name string) []Secret {
+	list := split(r.String(name, ""))
+	if len(list) == 0 {
+		r.problem(name, "is not set")
+	}
+	return list
+}
+
+func split(values string) []Secret {
 	var list []Secret
-	for _, s := range strings.Split(r.Required(name), ",") {
+	for _, s := range strings.Split(values, ",") {
 		if s = strings.TrimSpace(s); s != "" {
-			list = append(list, Secret(s))
+			list = append(list, NewSecret(s))
 		}
 	}
 	return list
@@ -104,6 +93,16 @@ func (r *Reader) Duration(name string, fallback time.Duration) time.Duration {
 		return fallback
 	}
 	return d
+}
+
+// Zone gives the variable as a time zone by its IANA name ("Europe/Moscow").
+func (r *Reader) Zone(name, fallback string) *time.Location {
+	zone, err := time.LoadLocation(r.String(name, fallback))
+	if err != nil {
+		r.problem(name, `is not a time zone like "Europe/Moscow"`)
+		return time.UTC
+	}
+	return zone
 }
 
 // Err gives all problems, naming variables and never their values.

@@ -13,18 +13,15 @@ import (
 // Later parks the job: it runs again after d, and no attempt is counted.
 func Later(d time.Duration, why error) error { return &decision{VerdictParked, d, "", why} }
 
-// After is a failure that counts as an attempt and is not tried again before d.
-func After(d time.Duration, why error) error { return &decision{VerdictFailed, d, "", why} }
-
 // Unavailable parks a job because the service that it needs is away. An outage is
 // not the job's failure and must not use up its attempts; but a job that has
 // waited a day for one is failing.
 func Unavailable(r *Run, why error) error { return Within(r, patience, why) }
 
 // Within is Unavailable for something that is not worth waiting a day for: once
-// the job is older than that, the failure counts.
-func Within(r *Run, patience time.Duration, why error) error {
-	if time.Since(r.CreatedAt) > patience {
+// the job is older than most, the failure counts.
+func Within(r *Run, most time.Duration, why error) error {
+	if time.Since(r.CreatedAt) > most {
 		return why
 	}
 	return Later(unavailableWait/2+rand.N(unavailableWait), why)

@@ -3,12 +3,14 @@ package job_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"supportbot/shared/job"
+	"supportbot/shared/queue"
 )
 
 func TestHint_BeforeItsCommit(t *testing.T) {
@@ -132,4 +134,42 @@ func TestHint_ForAnotherQueueIsDropped(t *testing.T) {
 	made := r.insertOnly(j)
 	r.work(r.worker(nil), made[0].ID)
 	r.wantState("k", job.Accepted)
+}
+
+// oneBroken is a queue service of which one queue is gone.
+type oneBroken struct{ *hints }
+
+func (o oneBroken) Publish(ctx context.Context, name string, hs ...queue.Hint) error {
+	if name == "gone" {
+		return queue.ErrNotFound
+	}
+	return o.hints.Publish(ctx, name, hs...)
+}
+
+// However many hints cannot be sent, those that can are.
+func TestHint_AQueueThatIsGoneKeepsNoOtherBack(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 2)
+	var jobs []job.New
+	for i := range 1200 {
+		j := newJob(fmt.Sprint("gone", i), fmt.Sprintf("lane%04d", i), 1)
+		j.Queue = "gone"
+		jobs = append(jobs, j)
+	}
+	jobs = append(jobs, newJob("first", "a lane", 1), newJob("amid", "lane0700b", 1), newJob("last", "z lane", 1))
+	made := r.insertOnly(jobs...)
+	rec := r.reconciler()
+	rec.Publisher.Queue = oneBroken{r.pub}
+	if err := rec.Pass(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	got := map[int64]int{}
+	for _, h := range r.pub.take() {
+		got[h.Job]++
+	}
+	for _, j := range made[1200:] {
+		if got[j.ID] != 1 {
+			t.Errorf("%s was hinted at %d times, want once", j.Key, got[j.ID])
+		}
+	}
 }

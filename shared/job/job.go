@@ -35,6 +35,9 @@ const (
 	Cancelled   State = "cancelled"    // given up on request
 )
 
+// States lists them.
+var States = []State{Accepted, Queued, Running, Completed, NeedsReview, Cancelled}
+
 // Lane is an order of jobs. In a strict lane nothing overtakes the first job,
 // also while it waits for its time (a conversation). In a loose lane the first
 // job that is due runs (broadcasts). All jobs of one lane belong to one queue

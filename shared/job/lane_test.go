@@ -160,6 +160,67 @@ func TestLane_AJobInsertedWhileTheLaneIsHeldIsNotForgotten(t *testing.T) {
 	}
 }
 
+// A hint that comes at any moment of another job's end is either dropped, and then
+// the lane's holder sees its job, or finds the lane free.
+func TestLane_NoHintIsLostAtTheEndOfADrain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 4)
+	for round := range 60 {
+		lane := fmt.Sprint("lane", round)
+		first := r.insertOnly(newJob(lane+" first", lane, 1))
+		var wg sync.WaitGroup
+		ended := make(chan struct{})
+		wg.Add(2)
+		go func() {
+			defer wg.Done()
+			r.work(r.worker(func(ctx context.Context, run *job.Run) (job.Outcome, error) {
+				if run.Sequence == 1 {
+					close(ended)
+				}
+				return r.effect(ctx, run)
+			}), first[0].ID)
+		}()
+		go func() {
+			defer wg.Done()
+			<-ended
+			second := r.insertOnly(newJob(lane+" second", lane, 2))
+			r.work(r.worker(nil), second[0].ID)
+		}()
+		wg.Wait()
+		r.settle(1, nil)
+		r.wantState(lane+" second", job.Completed)
+	}
+}
+
+func TestWorker_LooksForAHeadOnlyWhereJobsAreLeft(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 2)
+	store := &countingHead{Store: r.db}
+	w := r.worker(nil)
+	w.Store = store
+	later := newJob("later", "waits", 1)
+	later.Delay = time.Minute
+	made := r.insertOnly(newJob("a", "lane", 1), newJob("b", "lane", 2), later)
+	r.work(w, made[0].ID)
+	if store.heads != 0 {
+		t.Errorf("asked %d times for the head of an empty lane", store.heads)
+	}
+	r.work(w, made[2].ID)
+	if store.heads != 1 {
+		t.Errorf("asked %d times for a head that waits, want once", store.heads)
+	}
+}
+
+type countingHead struct {
+	job.Store
+	heads int
+}
+
+func (c *countingHead) Head(ctx context.Context, lane string) (job.Inserted, bool, error) {
+	c.heads++
+	return c.Store.Head(ctx, lane)
+}
+
 func TestLane_DrainIsBounded(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 2)

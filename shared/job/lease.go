@@ -68,21 +68,25 @@ func (l *lease) extended(asked instant) {
 	l.asked = asked
 }
 
+type renewal func(ctx context.Context, lane, token string) error
+
 // keep renews the lease until ctx ends. When a renewal fails, lost is called: the
-// work must not go on. A store that cannot be reached is asked again as long as
-// the lease is good.
-func (l *lease) keep(ctx context.Context, every <-chan time.Time, renew func(context.Context, string, string) error, log *slog.Logger, lost func(error)) {
+// work must not go on. A store that cannot be reached, or does not answer until
+// the next tick, is asked again as long as the lease is good.
+func (l *lease) keep(ctx context.Context, every <-chan time.Time, renew renewal, log *slog.Logger, lost func(error)) {
+	due := false
 	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-every:
+		if !due {
+			select {
+			case <-ctx.Done():
+				return
+			case <-every:
+			}
 		}
-		asked := l.clock.now()
-		err := renew(ctx, l.lane, l.token)
+		var err error
+		due, err = l.renew(ctx, every, renew)
 		switch {
 		case err == nil:
-			l.extended(asked)
 		case ctx.Err() != nil:
 			return
 		case errors.Is(err, ErrLost), !l.valid():
@@ -92,4 +96,24 @@ func (l *lease) keep(ctx context.Context, every <-chan time.Time, renew func(con
 			log.WarnContext(ctx, "lease renewal failed", slog.String(obs.Lane, l.lane), slog.Any(obs.Error, err))
 		}
 	}
+}
+
+// renew asks for one renewal and gives it up at the next tick; due reports that.
+func (l *lease) renew(ctx context.Context, every <-chan time.Time, renew renewal) (due bool, err error) {
+	ctx, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	asked := l.clock.now()
+	answer := make(chan error, 1)
+	go func() { answer <- renew(ctx, l.lane, l.token) }()
+	select {
+	case err = <-answer:
+	case <-every:
+		due = true
+		giveUp()
+		err = <-answer
+	}
+	if err == nil {
+		l.extended(asked)
+	}
+	return due, err
 }

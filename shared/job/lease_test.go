@@ -2,6 +2,7 @@ package job_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"testing"
 	"time"
@@ -70,6 +71,51 @@ func (f *failingRenew) Renew(ctx context.Context, lane, token string) error {
 	return err
 }
 
+// hangingRenew is a database that takes a renewal and never answers.
+type hangingRenew struct {
+	job.Store
+	asked chan struct{}
+}
+
+func (h *hangingRenew) Renew(ctx context.Context, _, _ string) error {
+	h.asked <- struct{}{}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// A renewal without an answer is tried again at each tick; when the lease is over
+// the work ends, also in the middle of a call.
+func TestLease_RenewalHangs(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 2)
+	made := r.insertOnly(newJob("k", "lane", 1))
+	clock, tick := newFakeClock(), make(chan time.Time)
+	store := &hangingRenew{Store: r.db, asked: make(chan struct{})}
+	w := r.worker(func(ctx context.Context, run *job.Run) (job.Outcome, error) {
+		if err := run.Begin(ctx, "effect", nil); err != nil {
+			return job.Outcome{}, err
+		}
+		for range 2 {
+			clock.move(20*time.Second, 20*time.Second)
+			tick <- time.Time{}
+			<-store.asked
+			if ctx.Err() != nil {
+				t.Error("the work was ended while the lease was good")
+			}
+		}
+		clock.move(20*time.Second, 20*time.Second)
+		tick <- time.Time{}
+		<-ctx.Done() // the call
+		return job.Outcome{}, ctx.Err()
+	})
+	w.Store, w.Clock = store, clock.clock()
+	w.RenewTick = func() (<-chan time.Time, func()) { return tick, func() {} }
+	r.work(w, made[0].ID)
+	if got := r.find("k").Stage; got != "begin effect" {
+		t.Errorf("stage %q, want that the call may have happened", got)
+	}
+}
+
 func TestLease_FrozenInstance(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -134,6 +180,55 @@ func TestLease_FrozenBetweenTheStageAndTheCall(t *testing.T) {
 	}
 }
 
+// lostStage writes a stage once without saying so.
+type lostStage struct {
+	job.Store
+	ctx  context.CancelFunc // called with it; nil: nothing is
+	lost bool
+}
+
+func (l *lostStage) Stage(ctx context.Context, id int64, token, stage string, data json.RawMessage) (bool, error) {
+	cancel, err := l.Store.Stage(ctx, id, token, stage, data)
+	if l.lost {
+		return cancel, err
+	}
+	l.lost = true
+	if l.ctx != nil {
+		l.ctx()
+	}
+	return false, errors.Join(err, errors.New("connection reset"))
+}
+
+// A stage of whose writing nothing was heard does not make an effect uncertain that
+// was not even tried.
+func TestLease_AnswerToAStageIsLost(t *testing.T) {
+	t.Parallel()
+	for _, ended := range []bool{false, true} {
+		r := newRig(t, 2)
+		made := r.insertOnly(newJob("k", "lane", 1))
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		store := &lostStage{Store: r.db}
+		if ended {
+			store.ctx = cancel
+		}
+		w := r.worker(func(ctx context.Context, run *job.Run) (job.Outcome, error) {
+			if err := run.Begin(ctx, "effect", nil); err != nil {
+				return job.Outcome{}, err
+			}
+			t.Error("the call was made though its stage was not")
+			return job.Outcome{}, nil
+		})
+		w.Store = store
+		if err := w.Work(ctx, made[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		if j := r.find("k"); j.State != job.Queued || j.Stage != "" {
+			t.Errorf("call ended %v: job is %s at stage %q, want none", ended, j.State, j.Stage)
+		}
+	}
+}
+
 func TestLease_JobThatKillsItsWorkerEachTime(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 2)
@@ -181,17 +276,31 @@ func TestLease_NewStageForgivesLosses(t *testing.T) {
 	r.wantState("k", job.Queued)
 }
 
+// TestWorker_StopsBeforeTheDeadline: that of the context, or that of the function's
+// time-out where the context has none.
 func TestWorker_StopsBeforeTheDeadline(t *testing.T) {
 	t.Parallel()
+	t.Run("of the context", func(t *testing.T) { t.Parallel(); stopsInTime(t, 12*time.Second, 0) })
+	t.Run("of the function", func(t *testing.T) { t.Parallel(); stopsInTime(t, 0, 12*time.Second) })
+}
+
+func stopsInTime(t *testing.T, own, limit time.Duration) {
+	t.Helper()
 	r := newRig(t, 2)
 	made := r.insertOnly(newJob("k", "lane", 1), newJob("next", "lane", 2))
 	w := r.worker(func(ctx context.Context, run *job.Run) (job.Outcome, error) {
 		<-ctx.Done()
 		return job.Outcome{}, ctx.Err()
 	})
-	// The function's deadline is so near that the work has no time at all.
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second+50*time.Millisecond)
-	defer cancel()
+	// The function's deadline is so near that the work has the time of its claim and
+	// little more.
+	ctx := context.Background()
+	if own > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, own)
+		defer cancel()
+	}
+	w.Limit = limit
 	if err := w.Work(ctx, made[0].ID); err != nil {
 		t.Fatal(err)
 	}

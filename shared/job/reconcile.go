@@ -13,6 +13,10 @@ import (
 const (
 	// RepublishAfter is how long a due head of an idle lane may be without a hint.
 	RepublishAfter = 60 * time.Second
+	// PublishAhead is how long before its time a head gets a delayed hint: until the
+	// next pass, so that what was planned for later than the queue's longest delay
+	// begins on time.
+	PublishAhead = 75 * time.Second
 	// Keep is how long keys and finished jobs are kept.
 	Keep = 30 * 24 * time.Hour
 
@@ -23,8 +27,9 @@ const (
 type ReconcileStore interface {
 	// Rescue takes back the running jobs of lanes whose lease is over.
 	Rescue(ctx context.Context, limit int) ([]Inserted, error)
-	// Forgotten gives due heads of idle lanes that have no fresh hint.
-	Forgotten(ctx context.Context, limit int) ([]Inserted, error)
+	// Forgotten gives heads of idle lanes that have no fresh hint and are due, or
+	// will be within PublishAhead: of the lanes behind after, in their order.
+	Forgotten(ctx context.Context, after string, limit int) ([]Inserted, error)
 	// SweepHeld deals with jobs whose awaited job has ended.
 	SweepHeld(ctx context.Context) (int64, error)
 	// Untold gives jobs in review of which nobody was told yet.
@@ -84,27 +89,20 @@ func (r *Reconciler) held(ctx context.Context) (int, error) {
 	return int(n), err
 }
 
-// publish sends hints until none is missing. Heads that could not be published
-// stay forgotten: the next pass takes them.
+// publish sends the hints that are missing, lane by lane: those that cannot be sent
+// keep no others back, and stay forgotten until the next pass.
 func (r *Reconciler) publish(ctx context.Context) (total int, err error) {
-	seen := map[int64]bool{}
-	for {
-		jobs, err := r.Store.Forgotten(ctx, reconcileBatch)
+	for after := ""; ; {
+		jobs, err := r.Store.Forgotten(ctx, after, reconcileBatch)
 		if err != nil {
 			return total, err
 		}
-		fresh := jobs[:0]
-		for _, j := range jobs {
-			if !seen[j.ID] {
-				seen[j.ID] = true
-				fresh = append(fresh, j)
-			}
-		}
-		r.Publisher.Publish(ctx, fresh)
-		total += len(fresh)
-		if len(jobs) < reconcileBatch || len(fresh) == 0 {
+		r.Publisher.Publish(ctx, jobs)
+		total += len(jobs)
+		if len(jobs) < reconcileBatch {
 			return total, nil
 		}
+		after = jobs[len(jobs)-1].Lane // in the database's order, which is not Go's
 	}
 }
 

@@ -47,12 +47,12 @@ func rigOn(t testing.TB, url, via string, conns int) *rig {
 	if via != "" {
 		address = via
 	}
-	db, err := postgres.Open(postgres.Config{URL: env.Secret(address), MaxConns: conns})
+	db, err := postgres.Open(postgres.Config{URL: env.NewSecret(address), MaxConns: conns})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
-	var out io.Writer = io.Discard
+	out := io.Discard
 	if os.Getenv("TEST_LOG") != "" {
 		out = os.Stderr
 	}

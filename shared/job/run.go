@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -90,12 +91,14 @@ func (r *Run) Begin(ctx context.Context, stage string, data any) error {
 	if err := r.Guard(ctx); err != nil {
 		return err
 	}
-	mark := stageMark{r.Job.Stage, r.StageData}
+	r.before = &stageMark{r.Job.Stage, r.StageData}
 	cancel, err := r.write(ctx, "begin "+stage, stage, data)
-	if err != nil {
+	if errors.Is(err, ErrLost) {
 		return err
 	}
-	r.before = &mark
+	if err != nil { // it may have been written, and only the answer got lost
+		return r.giveUp(ctx, err)
+	}
 	if cancel {
 		return r.giveUp(ctx, ErrCancelled)
 	}
@@ -106,11 +109,12 @@ func (r *Run) Begin(ctx context.Context, stage string, data any) error {
 	return nil
 }
 
-// giveUp takes back a stage whose effect was not even tried.
+// giveUp takes back a stage whose effect was not even tried. Where that fails too,
+// the next run takes the effect for uncertain.
 func (r *Run) giveUp(ctx context.Context, why error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreTime)
 	defer cancel()
-	if err := r.Refused(ctx); err != nil {
+	if err := r.Refused(ctx); errors.Is(err, ErrLost) {
 		return err
 	}
 	return why
@@ -145,6 +149,10 @@ func (r *Run) Refused(ctx context.Context) error {
 	r.Job.Stage, r.StageData, r.before = mark.stage, mark.data, nil
 	return nil
 }
+
+// At is a point of an effect whose beginning and end are recorded elsewhere than in
+// the job's stage, for crash tests.
+func (r *Run) At(stage, point string) { r.point(stage, point) }
 
 // Guard makes sure, on both clocks, that the lease still holds. Begin calls it;
 // a long effect made of several calls calls it before each.

@@ -48,6 +48,9 @@ type Claim struct {
 	// Job is the lane's head, now running; nil when none is due. The lane has
 	// been released again in that case.
 	Job *Job
+	// Left: the lane was released and has open jobs. None of them can run yet, or
+	// came meanwhile: Head says which is the first.
+	Left bool
 	// Review names jobs that this claim found to have lost their lease once too
 	// often.
 	Review []int64
@@ -86,6 +89,7 @@ type Finish struct {
 type Finished struct {
 	State State // of the finished job
 	Next  *Job
+	Left  bool // as in Claim
 	// Inserted are the jobs of Finish.Insert, to be published.
 	Inserted []Inserted
 }

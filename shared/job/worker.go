@@ -32,6 +32,10 @@ type Worker struct {
 	Log       *slog.Logger
 	Clock     Clock
 	Hook      Hook // nil outside crash tests
+	// Limit is how long a call may take whose context does not say it: the cloud ends
+	// a function at its time-out, with all calls of the instance, and does not document
+	// that the context tells when. 0: as long as it takes.
+	Limit time.Duration
 	// RenewTick gives the ticks of the lease's renewal; nil means every 20 s.
 	RenewTick func() (ticks <-chan time.Time, stop func())
 }
@@ -59,26 +63,34 @@ func (w *Worker) Work(ctx context.Context, id int64) error {
 		w.Log.DebugContext(ctx, "hint dropped", slog.Int64(obs.Job, id))
 		return nil
 	}
+	left := claim.Left
 	if claim.Job != nil {
 		l := &lease{clock: w.Clock, lane: claim.Lane, token: token, asked: start}
-		if err := w.drain(ctx, l, claim.Job, start); err != nil {
+		if left, err = w.drain(ctx, l, claim.Job, start); err != nil {
 			return err
 		}
+	}
+	if !left {
+		return nil
 	}
 	return w.publishHead(context.WithoutCancel(ctx), claim.Lane)
 }
 
 // deadline ends the work stopBefore the function's own deadline.
 func (w *Worker) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	if d, ok := ctx.Deadline(); ok {
+	d, ok := ctx.Deadline()
+	if !ok && w.Limit > 0 {
+		d, ok = time.Now().Add(w.Limit), true
+	}
+	if ok {
 		return context.WithDeadlineCause(ctx, d.Add(-stopBefore), errStopping)
 	}
 	return context.WithCancel(ctx)
 }
 
 // drain works on the lane's jobs one after the other, while the lease is kept in
-// the background.
-func (w *Worker) drain(ctx context.Context, l *lease, j *Job, start instant) error {
+// the background. left: there are more, or nobody knows.
+func (w *Worker) drain(ctx context.Context, l *lease, j *Job, start instant) (left bool, err error) {
 	ctx, lose := context.WithCancelCause(ctx)
 	ticks, stop := w.ticks()
 	kept := make(chan struct{})
@@ -91,17 +103,17 @@ func (w *Worker) drain(ctx context.Context, l *lease, j *Job, start instant) err
 
 	for n := 1; j != nil; n++ {
 		more := n < drainJobs && w.Clock.Mono()-start.mono < drainTime
-		next, err := w.one(ctx, l, j, more)
+		done, err := w.one(ctx, l, j, more)
 		if errors.Is(err, ErrLost) {
 			w.Log.WarnContext(ctx, "lease lost, stopped", slog.String(obs.Lane, l.lane), slog.Int64(obs.Job, j.ID))
-			return nil
+			return true, nil
 		}
 		if err != nil {
-			return err
+			return false, err
 		}
-		j = next
+		j, left = done.Next, done.Left
 	}
-	return nil
+	return left, nil
 }
 
 func (w *Worker) ticks() (<-chan time.Time, func()) {
@@ -113,7 +125,7 @@ func (w *Worker) ticks() (<-chan time.Time, func()) {
 }
 
 // one runs one job and writes how it ended.
-func (w *Worker) one(ctx context.Context, l *lease, j *Job, more bool) (*Job, error) {
+func (w *Worker) one(ctx context.Context, l *lease, j *Job, more bool) (Finished, error) {
 	ctx = obs.WithCorrelation(ctx, j.CorrelationID)
 	ctx = obs.With(ctx, slog.Int64(obs.Job, j.ID), slog.String(obs.Kind, j.Kind))
 	began := time.Now()
@@ -124,7 +136,7 @@ func (w *Worker) one(ctx context.Context, l *lease, j *Job, more bool) (*Job, er
 	f.Token = l.token
 	f.Next = more && ctx.Err() == nil
 	if errors.Is(err, ErrLost) || errors.Is(context.Cause(ctx), ErrLost) {
-		return nil, ErrLost
+		return Finished{}, ErrLost
 	}
 	// The outcome must be written also when the function's time is over.
 	write, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopBefore/2)
@@ -132,7 +144,7 @@ func (w *Worker) one(ctx context.Context, l *lease, j *Job, more bool) (*Job, er
 	asked := w.Clock.now()
 	done, ferr := w.Store.Finish(write, f)
 	if ferr != nil {
-		return nil, fmt.Errorf("finish job %d: %w", j.ID, ferr)
+		return Finished{}, fmt.Errorf("finish job %d: %w", j.ID, ferr)
 	}
 	w.Hook.at(j.Kind, StageRun, HookDone)
 	w.report(ctx, j, f, done, time.Since(began))
@@ -140,7 +152,7 @@ func (w *Worker) one(ctx context.Context, l *lease, j *Job, more bool) (*Job, er
 	if done.Next != nil {
 		l.extended(asked)
 	}
-	return done.Next, nil
+	return done, nil
 }
 
 // handle calls the handler; a panic is a failure like any other.

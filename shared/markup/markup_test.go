@@ -131,6 +131,8 @@ func TestPlain(t *testing.T) {
 		"accents":                    {"aae\u0301", 3, []string{"aa", "e\u0301"}},
 		"flags":                      {"🇷🇺🇷🇺", 7, []string{"🇷🇺", "🇷🇺"}},
 		"only white space":           {" \n \t\u2003 ", 10, nil},
+		"only what is not seen":      {"\u200b\u202e\ufeff\x01", 10, nil},
+		"much that is not seen":      {"a " + strings.Repeat("\u202e", 30) + " b", 10, []string{"a", "b"}},
 		"much white space":           {"a" + strings.Repeat(" ", 30) + "b", 10, []string{"a", "b"}},
 		"nothing":                    {"", 10, nil},
 	} {

@@ -125,7 +125,7 @@ func FuzzRender(f *testing.F) {
 func TestTelegram_BoundsMarkup(t *testing.T) {
 	t.Parallel()
 	many := strings.Repeat("*a* ", 1000)
-	long := strings.Repeat("[a](https://a.ru/"+strings.Repeat("x", 1500)+") ", 60)
+	long := strings.Repeat("[a](https://a.ru/"+strings.Repeat("x", 1500)+") ", 32)
 	for name, markdown := range map[string]string{"many": many, "long": long, "characters": "**" + strings.Repeat("&", 4096) + "**"} {
 		read := ""
 		for _, p := range markup.Telegram(markdown, 4096) {
@@ -140,10 +140,10 @@ func TestTelegram_BoundsMarkup(t *testing.T) {
 	}
 }
 
-// Hostile texts take no more time than others of their length.
+// Hostile texts take no more time and memory than others of their length.
 func TestRender_HostileTextsEnd(t *testing.T) {
 	t.Parallel()
-	for _, piece := range []string{"[", "![](", "*a", "**_", "> ", "- ", "{red}(", "`", "++", "<a", "&#1;", "| ", "\n", "1. ", "()", "\u0301", "🇷", "[a](b", "{% note %}\n", "~~"} {
+	for _, piece := range []string{"[", "![](", "*a", "**_", "> ", ">", "- ", "{red}(", "`", "++", "#", "<a", "&#1;", "| ", "\n", "a\n=", "1. ", "()", "\u0301", "🇷", "[a](b", "{% note %}\n", "~~"} {
 		text := strings.Repeat(piece, 6_000/len(piece))
 		markup.Telegram(text, 4096)
 		markup.VK(text, 4096)
@@ -153,6 +153,35 @@ func TestRender_HostileTextsEnd(t *testing.T) {
 	parts := markup.Telegram(long, 4096)
 	if last := parts[len(parts)-1]; last.HTML || !strings.HasSuffix(last.Text, "**end**") {
 		t.Errorf("got %+v, want the end as it was written", last)
+	}
+}
+
+// What would cost more than it is worth is text: nothing of it is lost.
+func TestRender_BoundsStructure(t *testing.T) {
+	t.Parallel()
+	table := func(columns, rows int) string {
+		return strings.Repeat("|a", columns) + "\n" + strings.Repeat("|-", columns) + strings.Repeat("\nb", rows)
+	}
+	for name, tt := range map[string]struct {
+		markdown, want string
+	}{
+		"quotations":      {strings.Repeat(">", 100) + " deep", "> " + strings.Repeat(">", 60) + " deep"},
+		"lists":           {strings.Repeat("- ", 100) + "deep", "- - deep"},
+		"a table":         {table(3, 2), "b |  | "},
+		"a wide table":    {table(100, 100), strings.Repeat("|-", 100) + "\nb"},
+		"a table of none": {table(9_000, 5_000), strings.Repeat("|-", 1000)},
+		"colours":         {"{red}(" + strings.Repeat("x", 4096) + ")", "{red}(xx"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := ""
+			for _, p := range markup.VK(tt.markdown, 4096) {
+				got += p.Text + "\n"
+			}
+			if !strings.Contains(got, tt.want) {
+				t.Errorf("got %.500q, want it to contain %.300q", got, tt.want)
+			}
+		})
 	}
 }
 

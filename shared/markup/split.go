@@ -15,7 +15,7 @@ type budget struct {
 
 // split cuts text into parts within the budget: at the end of a paragraph, else
 // of a line, else of a word, else between two characters as people see them.
-// White space at the cuts is left out, and so are parts of nothing else.
+// White space at the cuts is left out, and so are parts in which nothing is seen.
 func split(t styledText, b budget) []styledText {
 	text := t.plain()
 	var parts []styledText
@@ -25,13 +25,19 @@ func split(t styledText, b budget) []styledText {
 		if end < len(text) {
 			end, next = cut(text, start, end)
 		}
-		if strings.TrimSpace(text[start:end]) != "" {
+		if strings.ContainsFunc(text[start:end], visible) {
 			end = start + len(strings.TrimRightFunc(text[start:end], unicode.IsSpace))
 			parts = append(parts, t.slice(start+blankLines(text[start:end]), end))
 		}
 		start = next
 	}
 	return parts
+}
+
+// visible: a message of nothing else is empty for a messenger. The blank of
+// Braille and the place of an object are symbols that show nothing.
+func visible(r rune) bool {
+	return !unicode.IsSpace(r) && !unicode.In(r, unicode.Cc, unicode.Cf) && r != '\u2800' && r != '\uFFFC'
 }
 
 // blankLines gives the length of the empty lines with which text begins. The

@@ -47,16 +47,26 @@ func (t styledText) plain() string {
 	return b.String()
 }
 
-// add appends text, joined with the last run where that looks the same.
+// add appends text.
 func (t styledText) add(text string, styles []style) styledText {
 	if text == "" {
 		return t
 	}
-	if n := len(t); n > 0 && slices.Equal(t[n-1].styles, styles) {
-		t[n-1].text += text
-		return t
-	}
 	return append(t, run{text, styles})
+}
+
+// joined makes one run of neighbours that look the same.
+func (t styledText) joined() styledText {
+	var out styledText
+	for len(t) > 0 {
+		n := 1
+		for n < len(t) && slices.Equal(t[n].styles, t[0].styles) {
+			n++
+		}
+		out = append(out, run{t[:n].plain(), t[0].styles})
+		t = t[n:]
+	}
+	return out
 }
 
 // slice gives the bytes from start to end.

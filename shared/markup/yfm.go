@@ -100,8 +100,11 @@ func (pairParser) Trigger() []byte { return []byte{'~', '+', '#', '='} }
 func (pairParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	before := block.PrecendingCharacter()
 	line, segment := block.PeekLine()
+	if before == rune(line[0]) {
+		return nil // inside of a longer row of them
+	}
 	node := parser.ScanDelimiter(line, before, 2, pairProcessor{line[0]})
-	if node == nil || node.OriginalLength != 2 || before == rune(line[0]) {
+	if node == nil || node.OriginalLength != 2 {
 		return nil
 	}
 	node.Segment = segment.WithStop(segment.Start + 2)
@@ -186,10 +189,13 @@ func (colorParser) CloseBlock(_ ast.Node, _ text.Reader, pc parser.Context) {
 
 var colorKey = parser.NewContextKey()
 
+// colorMost is how far away a colour ends, in bytes.
+const colorMost = 4096
+
 // balanced reports whether a parenthesis that was opened is closed in line.
 func balanced(line []byte) bool {
 	depth := 1
-	for _, c := range line {
+	for _, c := range line[:min(len(line), colorMost)] {
 		switch c {
 		case '(':
 			depth++

@@ -70,6 +70,29 @@ type Sender interface {
 	Answer(ctx context.Context, p Press, text string) error
 }
 
+// Multi is a Sender that can address many chats with one call.
+type Multi interface {
+	// SendMany sends the same message to at most Limits.Peers chats; o.Chat is not
+	// used. There is one Delivered per chat, in their order. An error is of the call
+	// as a whole: its kind holds for all of them. A call repeated for the same chats
+	// with the same Outgoing.Key takes effect once.
+	SendMany(ctx context.Context, chats []string, o Outgoing) ([]Delivered, error)
+}
+
+// Prober is a Sender that can find out whether a chat can be written to now, by a
+// call that leaves no message. Who is not Idempotent should be one: a send with no
+// known end can be repeated once, and that is not to be wasted on an outage.
+type Prober interface {
+	// Probe is never Uncertain.
+	Probe(ctx context.Context, chat string) error
+}
+
+// Delivered is how a call to many chats ended for one of them.
+type Delivered struct {
+	Receipt Receipt
+	Err     error // an *Error, or nil
+}
+
 // Renderer turns text into parts that fit into one message each. It is
 // deterministic: the same text gives the same parts.
 type Renderer interface {
@@ -105,6 +128,7 @@ type Limits struct {
 	Photo      int64         // an image sent as a photo, bytes; above it goes as a document
 	Download   int64         // a file that a customer sends, bytes; 0 = no limit of the messenger's
 	Buttons    int           // buttons below one message
+	Peers      int           // chats that one call of Multi may address; 0 where there is no such call
 	Idempotent bool          // a send repeated with the same Outgoing.Key takes effect once
 	Settle     time.Duration // how long an inbound message waits for an earlier one that was overtaken
 }
@@ -140,6 +164,9 @@ type Outgoing struct {
 	// NoCallback asks for buttons that send their label as a message, for
 	// clients that know no others (VK; see Event.NoCallback).
 	NoCallback bool
+	// Paid lets a broadcast exceed the messenger's free rate for money (Telegram:
+	// allow_paid_broadcast, 0.1 Star a message). Others ignore it.
+	Paid bool
 }
 
 // File is a file that we send. Open may be called more than once.

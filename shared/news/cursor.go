@@ -1,13 +1,45 @@
 package news
 
 import (
+	"context"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
 
+	"supportbot/shared/job"
 	"supportbot/shared/ticket"
 	"supportbot/shared/tracker"
 )
+
+// cursor finds where the news of an issue begin. A ticket that the bot opens begins
+// with itself, which is written down when it is there. Any other that is seen for
+// the first time (a first deployment, a restored database) begins with what made
+// us look.
+func (l *Looker) cursor(ctx context.Context, r *job.Run, i tracker.Issue, who Owner) (ticket.Cursor, error) {
+	c, err := l.d.Store.Cursor(ctx, i.ID)
+	if err != nil {
+		return ticket.Cursor{}, err
+	}
+	if c != nil {
+		return *c, nil
+	}
+	start := r.CreatedAt.Add(-behind)
+	if who.Ref.Draft != "" {
+		made, err := l.d.Store.Find(ctx, ticket.DraftKey(who.Ref.Draft))
+		if err != nil {
+			return ticket.Cursor{}, err
+		}
+		if made != nil && made.State != job.Completed { // it is being opened at this moment
+			start = i.CreatedAt
+		}
+	}
+	if start.After(i.CreatedAt) {
+		l.d.Log.WarnContext(ctx, "news of this issue begin now, earlier ones stay unsent",
+			slog.String("issue", i.Key), slog.Time("from", i.CreatedAt), slog.Time("to", start))
+	}
+	return ticket.Cursor{Issue: i.ID, StartsAt: start}, nil
+}
 
 // behindOf reads the entries of a listing behind the one with the id after. When
 // Tracker no longer knows that one (a comment that was deleted) it reads from the

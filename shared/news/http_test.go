@@ -40,7 +40,7 @@ func (s *lookStore) call(secrets []env.Secret, method, secret, body string) *htt
 
 func TestTrigger(t *testing.T) {
 	t.Parallel()
-	two := []env.Secret{"old", "new"}
+	two := []env.Secret{env.NewSecret("old"), env.NewSecret("new")}
 	const good = `{"id":"6571ab","key":"SUP-1"}`
 	for name, tc := range map[string]struct {
 		secrets              []env.Secret
@@ -52,10 +52,14 @@ func TestTrigger(t *testing.T) {
 		"the other secret":    {two, "POST", "old", good, 200, "issue:6571ab"},
 		"key alone":           {two, "POST", "new", `{"id":"","key":"SUP-1"}`, 200, "issue:key:SUP-1"},
 		"says more than ids":  {two, "POST", "new", `{"id":"6571ab","second":true,"text":"x"}`, 200, "issue:6571ab"},
+		"an id as a number":   {two, "POST", "new", `{"id":1099511627776,"key":"SUP-1"}`, 200, "issue:1099511627776"},
+		"an id of no form":    {two, "POST", "new", `{"id":{"a":1},"key":"SUP-1"}`, 200, "issue:key:SUP-1"},
+		"an id that is true":  {two, "POST", "new", `{"id":true,"key":"SUP-1"}`, 200, "issue:key:SUP-1"},
+		"a key of no form":    {two, "POST", "new", `{"id":"6571ab","key":["SUP-1"]}`, 200, "issue:6571ab"},
 		"wrong secret":        {two, "POST", "newer", good, 403, ""},
 		"no secret":           {two, "POST", "", good, 403, ""},
 		"none configured":     {nil, "POST", "", good, 403, ""},
-		"an empty one":        {[]env.Secret{""}, "POST", "", good, 403, ""},
+		"an empty one":        {[]env.Secret{{}}, "POST", "", good, 403, ""},
 		"read":                {two, "GET", "new", "", 405, ""},
 		"not JSON":            {two, "POST", "new", "id=1", 400, ""},
 		"of another form":     {two, "POST", "new", `[1]`, 400, ""},
@@ -87,7 +91,7 @@ func TestTrigger(t *testing.T) {
 func TestTrigger_DatabaseAway(t *testing.T) {
 	t.Parallel()
 	s := &lookStore{err: errors.New("connection refused")}
-	w := s.call([]env.Secret{"s"}, http.MethodPost, "s", `{"id":"6571ab"}`)
+	w := s.call([]env.Secret{env.NewSecret("s")}, http.MethodPost, "s", `{"id":"6571ab"}`)
 	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
 		t.Errorf("status %d, Retry-After %q, want 503 and a time", w.Code, w.Header().Get("Retry-After"))
 	}
@@ -98,7 +102,7 @@ func TestTrigger_JoinsALook(t *testing.T) {
 	t.Parallel()
 	r := wiringtest.New(t)
 	k := r.Open(wiringtest.Telegrammer(), "d1")
-	h := &news.Trigger{Secrets: []env.Secret{"s"}, Store: r.DB, Publisher: r.Publisher, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	h := &news.Trigger{Secrets: []env.Secret{env.NewSecret("s")}, Store: r.DB, Publisher: r.Publisher, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
 	for range 5 {
 		q := httptest.NewRequest(http.MethodPost, "/tracker", strings.NewReader(`{"id":"`+k.ID+`"}`))
 		q.Header.Set(news.SecretHeader, "s")

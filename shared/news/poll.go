@@ -76,13 +76,14 @@ func (p *Poll) Run(ctx context.Context) (looks int, err error) {
 	return looks, flush()
 }
 
-// ask asks for a look at each of the customers' issues whose present version was
-// not looked at yet: the key names the version.
+// ask asks for a look at each of the customers' issues whose present state was
+// not looked at yet: the key names the version and the time, since Tracker does
+// not say what counts as a new version.
 func (p *Poll) ask(ctx context.Context, issues []tracker.Issue) (looks int, err error) {
 	var jobs []job.New
 	for _, i := range issues {
 		if _, ok := CustomerOf(i); ok {
-			jobs = append(jobs, Job(ticket.Look{ID: i.ID}, fmt.Sprintf("%s:v%d", i.ID, i.Version)))
+			jobs = append(jobs, Job(ticket.Look{ID: i.ID}, fmt.Sprintf("%s:v%d:%d", i.ID, i.Version, i.UpdatedAt.UnixMilli())))
 		}
 	}
 	made, err := p.Store.Insert(ctx, jobs)

@@ -10,6 +10,7 @@ import (
 
 	"supportbot/shared/messenger"
 	"supportbot/shared/news"
+	sandbox "supportbot/shared/sandbox/tracker"
 	"supportbot/shared/ticket"
 	"supportbot/shared/tracker"
 	"supportbot/shared/wiring/wiringtest"
@@ -94,6 +95,43 @@ func TestPoll_ClockThatIsWrong(t *testing.T) {
 			t.Errorf("it begins at %v, after now, %v", s.since, now)
 		}
 	}
+}
+
+// Whatever Tracker counts as a new version: what was updated is looked at.
+func TestPoll_UpdateWithoutANewVersion(t *testing.T) {
+	t.Parallel()
+	r := wiringtest.New(t)
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	for i, at := range []time.Duration{-time.Hour, 0, time.Second, time.Second} {
+		s := &scroll{issues: []tracker.Issue{issueAt(1, now.Add(at))}}
+		n, err := poll(r, s, now.Add(time.Minute)).Run(r.Context())
+		if want := []int{0, 1, 1, 0}[i]; n != want || err != nil {
+			t.Errorf("poll %d: %d looks, %v, want %d", i, n, err, want)
+		}
+	}
+}
+
+// A queue that no category knows calls nobody: the poll finds what was moved there.
+func TestPoll_MovedOutOfTheCatalogue(t *testing.T) {
+	t.Parallel()
+	r := wiringtest.New(t, func(cfg *wiringtest.Config) {
+		cfg.Tracker.Queues = append(cfg.Tracker.Queues, sandbox.DefaultQueue("DEV"))
+	})
+	c := wiringtest.Telegrammer()
+	k := r.Open(c, "d1")
+	p := &news.Poll{Tracker: r.Bot.Tracker, Store: r.DB, Publisher: r.Publisher, Queues: r.Catalogue.Queues(), Now: time.Now}
+	if _, err := p.Run(r.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Agent.Move(k.ID, "DEV"); err != nil {
+		t.Fatal(err)
+	}
+	r.Comment(k, "/reply из другой очереди")
+	if n, err := p.Run(r.Context()); n != 1 || err != nil {
+		t.Fatalf("%d looks, %v, want 1", n, err)
+	}
+	r.Work()
+	wantOrder(t, r, c, "из другой очереди")
 }
 
 // The poll and the triggers find the same thing once.

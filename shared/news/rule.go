@@ -44,9 +44,10 @@ func (r *Rule) Get(ctx context.Context) (ReplyRule, error) {
 
 // Reply gives the text for the customer, as Markdown; ok is false for comments
 // that stay inside. The robot's own comments are known by their author and, in
-// case its account was changed, by their marker.
+// case its account was changed, by their marker. What came by mail nobody of ours
+// need have written.
 func (r ReplyRule) Reply(c tracker.Comment) (text string, ok bool) {
-	if r.Robot.Is(c.Author) {
+	if r.Robot.Is(c.Author) || c.Mail {
 		return "", false
 	}
 	text = strings.TrimSpace(c.Text)

@@ -43,6 +43,8 @@ func TestReplyRule(t *testing.T) {
 		"the robot's by another id": {tracker.Comment{Text: "/reply да", Author: "8000"}, "", false},
 		"an older robot's":          {tracker.Comment{Text: "**И** пишет:\n\nда\n\n" + marker, Author: "9", Summonees: []string{"112"}}, "", false},
 		"quotes the robot":          {tracker.Comment{Text: "> **И** пишет:\n>\n> " + marker + "\n\nда", Summonees: []string{"112"}}, "> **И** пишет:\n>\n> " + marker + "\n\nда", true},
+		"from a mail":               {tracker.Comment{Text: "/reply да", Author: "7", Mail: true}, "", false},
+		"a mail that summons":       {tracker.Comment{Text: "да", Summonees: []string{"112"}, Mail: true}, "", false},
 		"reply that copies":         {tracker.Comment{Text: "/reply вы писали:\n\n" + marker}, "вы писали:\n\n" + marker, true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -43,9 +43,22 @@ type Config struct {
 	Now      func() time.Time // time.Now
 }
 
-// ConfigFrom reads TRACKER_RATE_PER_SECOND.
+// ConfigFrom reads TELEGRAM_RATE_PER_SECOND and VK_RATE_PER_SECOND (of which
+// broadcasts get their usual part), TRACKER_RATE_PER_SECOND and TELEGRAM_PAID_RATE.
 func ConfigFrom(r *env.Reader) Config {
-	return Config{Tracker: float64(r.Int("TRACKER_RATE_PER_SECOND", defaultTracker))}
+	rates := DefaultRates()
+	for name, variable := range map[messenger.Name]string{
+		messenger.Telegram: "TELEGRAM_RATE_PER_SECOND", messenger.VK: "VK_RATE_PER_SECOND",
+	} {
+		rate := rates[name]
+		all := float64(r.Int(variable, int(rate.All)))
+		rate.All, rate.Broadcasts = all, all*rate.Broadcasts/rate.All
+		rates[name] = rate
+	}
+	telegram := rates[messenger.Telegram]
+	telegram.Paid = min(float64(r.Int("TELEGRAM_PAID_RATE", 0)), paidMost)
+	rates[messenger.Telegram] = telegram
+	return Config{Tracker: float64(r.Int("TRACKER_RATE_PER_SECOND", defaultTracker)), Messengers: rates}
 }
 
 const (
@@ -141,8 +154,7 @@ func (l *Limiter) Refused(ctx context.Context, to messenger.Address, wait time.D
 // there is none within 5 seconds, or before the context is over, it returns at
 // once a *tracker.Error that says how long to wait (a *TooLong is inside).
 func (l *Limiter) Tracker(ctx context.Context) error {
-	limits := []Limit{{Key: trackerKey, Rate: l.cfg.Tracker, Burst: 1, Shared: true}}
-	err := l.wait(ctx, limits, trackerWait)
+	err := l.wait(ctx, l.trackerLimits(), trackerWait)
 	var long *TooLong
 	if errors.As(err, &long) {
 		return &tracker.Error{Kind: tracker.RateLimited, RetryAfter: long.Wait, Call: "wait for a place", Err: err}
@@ -150,8 +162,19 @@ func (l *Limiter) Tracker(ctx context.Context) error {
 	return err
 }
 
+func (l *Limiter) trackerLimits() []Limit {
+	limits := []Limit{{Key: trackerKey, Rate: l.cfg.Tracker, Burst: 1, Shared: true}}
+	if l.class == Loads || l.class == History {
+		limits = append(limits, Limit{Key: trackerKey + ":loads", Rate: l.cfg.Tracker * 3 / 4, Burst: 1, Shared: true})
+	}
+	if l.class == History {
+		limits = append(limits, Limit{Key: trackerKey + ":history", Rate: l.cfg.Tracker / 2, Burst: 1, Shared: true})
+	}
+	return limits
+}
+
 // TrackerRefused tells that Tracker answered 429, and how long it asked to wait;
-// all functions' calls to it are paused.
+// all functions' calls to it are paused. The Refused of its client.
 func (l *Limiter) TrackerRefused(ctx context.Context, wait time.Duration) {
 	wait = max(wait, minPause)
 	l.alone.pause(l.cfg.Now(), trackerKey, wait)
@@ -159,11 +182,14 @@ func (l *Limiter) TrackerRefused(ctx context.Context, wait time.Duration) {
 }
 
 // SetBroadcastRate changes how many broadcasts per second a bot sends, for all
-// functions and at once; 0 goes back to the default. More than the messenger's
-// whole rate is an error.
+// functions and at once. It can only be lowered: 0, or more than BroadcastLimit, is
+// that limit.
 func (l *Limiter) SetBroadcastRate(ctx context.Context, m messenger.Name, bot string, perSecond float64) error {
-	if all := l.rates(m).All; !(perSecond >= 0 && perSecond <= all) {
-		return fmt.Errorf("set rate of broadcasts: %v is not between 0 and %v per second", perSecond, all)
+	if !(perSecond >= 0) {
+		return fmt.Errorf("set rate of broadcasts: %v is no rate", perSecond)
+	}
+	if perSecond > l.BroadcastLimit(m) {
+		perSecond = 0
 	}
 	if err := l.store.SetRate(ctx, broadcastsKey(m, bot), perSecond); err != nil {
 		return fmt.Errorf("set rate of broadcasts: %w", err)
@@ -180,5 +206,11 @@ func (l *Limiter) BroadcastRate(ctx context.Context, m messenger.Name, bot strin
 	if set > 0 {
 		return set, nil
 	}
-	return l.rates(m).Broadcasts, nil
+	return l.BroadcastLimit(m), nil
 }
+
+// BroadcastLimit is how many calls per second broadcasts may make in a messenger.
+func (l *Limiter) BroadcastLimit(m messenger.Name) float64 { return l.rates(m).broadcasts() }
+
+// Paid says whether broadcasts in a messenger are paid for to go faster.
+func (l *Limiter) Paid(m messenger.Name) bool { return l.rates(m).Paid > 0 }

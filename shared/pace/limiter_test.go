@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,7 +42,7 @@ func telegram(chat int) messenger.Address {
 // overRedis makes the limiter of one process on the Redis with this address.
 func overRedis(t *testing.T, url string, c pace.Config) *pace.Limiter {
 	t.Helper()
-	client, err := redisdb.Open(redisdb.Config{URL: env.Secret(url)})
+	client, err := redisdb.Open(redisdb.Config{URL: env.NewSecret(url)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +161,7 @@ func TestBroadcastRate(t *testing.T) {
 	ctx := context.Background()
 	url := backendtest.Redis(t)
 	console, worker := overRedis(t, url, pace.Config{}), overRedis(t, url, pace.Config{}).Class(pace.Broadcasts)
-	for _, tc := range []struct{ set, want float64 }{{1, 1}, {0, 20}, {30, 30}, {0.5, 0.5}} {
+	for _, tc := range []struct{ set, want float64 }{{1, 1}, {0, 20}, {20, 20}, {31, 20}, {0.5, 0.5}} {
 		if err := console.SetBroadcastRate(ctx, messenger.Telegram, "77", tc.set); err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +172,7 @@ func TestBroadcastRate(t *testing.T) {
 	if first, second := reserve(t, worker, telegram(1), 0), reserve(t, worker, telegram(2), 0); !first.OK || second.OK {
 		t.Errorf("one every two seconds: got %+v and %+v", first, second)
 	}
-	for _, bad := range []float64{-1, 31} {
+	for _, bad := range []float64{-1, math.NaN()} {
 		if err := console.SetBroadcastRate(ctx, messenger.Telegram, "77", bad); err == nil {
 			t.Errorf("%v per second was accepted", bad)
 		}
@@ -274,6 +275,24 @@ func TestTracker(t *testing.T) {
 	}
 }
 
+// Who reads for analytics gets a part, and keeps nobody from the rest.
+func TestTracker_Classes(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	l := overRedis(t, backendtest.Redis(t), pace.Config{Tracker: 200})
+	for class, least := range map[pace.Class]time.Duration{pace.Loads: 60 * time.Millisecond, pace.History: 90 * time.Millisecond} {
+		begun := time.Now()
+		for range 11 {
+			if err := l.Class(class).Tracker(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if took := time.Since(begun); took < least {
+			t.Errorf("11 calls of %s took %s, want %s at least", class, took, least)
+		}
+	}
+}
+
 // counting is a Redis that always answers the same.
 type counting struct {
 	grant pace.Grant
@@ -357,5 +376,32 @@ func wantLines(t *testing.T, j *journal, want ...string) {
 		if !strings.Contains(got[i], want[i]) {
 			t.Errorf("line %d: got %q, want %q", i, got[i], want[i])
 		}
+	}
+}
+
+// TestPaid: a broadcast that is paid for is not held by the free rate, and takes
+// nothing of it from answers.
+func TestPaid(t *testing.T) {
+	t.Parallel()
+	store := &counting{grant: pace.Grant{OK: true}}
+	rates := pace.DefaultRates()
+	paid := rates[messenger.Telegram]
+	paid.Paid = 1000
+	rates[messenger.Telegram] = paid
+	answers := pace.New(pace.Config{Messengers: rates}, store, (&journal{}).logger())
+	broadcasts := answers.Class(pace.Broadcasts)
+	for i := range 500 { // within a moment
+		if g := reserve(t, broadcasts, telegram(i), 0); !g.OK {
+			t.Fatalf("message %d: got %+v", i, g)
+		}
+	}
+	if g := reserve(t, answers, telegram(1), 0); !g.OK {
+		t.Errorf("an answer: got %+v", g)
+	}
+	if !answers.Paid(messenger.Telegram) || answers.Paid(messenger.VK) {
+		t.Error("want Telegram paid and VK not")
+	}
+	if got := answers.BroadcastLimit(messenger.Telegram); got != 1000 {
+		t.Errorf("limit %v", got)
 	}
 }

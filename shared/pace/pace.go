@@ -29,8 +29,9 @@ type Limit struct {
 	Key   string  // e.g. "telegram:<bot>", "telegram:<bot>:chat:<chat>"
 	Rate  float64 // tokens per second
 	Burst int     // how many may pass at once after a rest; at least 1
-	// Shared: a calendar, see above; Burst counts as 1. In any time of W seconds at
-	// most W*Rate (rounded up) + 1 calls pass.
+	// Shared: a calendar, see above; Burst counts as 1. In any second no more than
+	// Rate calls pass (rounded up, and then in Rate's so many parts of a second);
+	// above 100 a second it may be one more.
 	Shared bool
 }
 
@@ -45,14 +46,18 @@ type Grant struct {
 	At time.Time
 }
 
-// Class tells broadcasts from everything else: broadcasts get a part of a
-// messenger's rate, so that answers never wait behind them.
+// Class tells what can wait from answers, which never wait behind it: it gets a part
+// of the rate.
 type Class string
 
-// The classes.
+// The classes. Loads and History read Tracker for analytics and send nothing to
+// customers: both together get three quarters of Tracker's rate at most, and History
+// half of the rate.
 const (
 	Answers    Class = "answers"
 	Broadcasts Class = "broadcasts"
+	Loads      Class = "loads"
+	History    Class = "history"
 )
 
 // How far ahead a place may be reserved. Whoever holds a place and dies has wasted

@@ -11,6 +11,7 @@ import (
 type Rates struct {
 	All        float64 // calls per second to all chats together
 	Broadcasts float64 // of which broadcasts, unless SetRate says otherwise
+	Paid       float64 // of broadcasts that are paid for, which do not count in All; 0: none are
 	Chat       Bucket  // one private chat
 	Group      Bucket  // one group, where the chat's id is negative; zero = as Chat
 }
@@ -20,6 +21,11 @@ type Bucket struct {
 	Rate  float64 // per second
 	Burst int
 }
+
+// paidMost is what Telegram sells (core.telegram.org/bots/api#sendmessage,
+// allow_paid_broadcast): up to 1000 messages per second, the Stars are taken from
+// the bot's balance.
+const paidMost = 1000
 
 // DefaultRates are what the messengers' documents allow.
 //
@@ -56,8 +62,14 @@ func (r Rates) sane() Rates {
 	if !(r.Broadcasts > 0 && r.Broadcasts <= r.All) {
 		r.Broadcasts = r.All / 2
 	}
+	if !(r.Paid > 0) || math.IsInf(r.Paid, 1) {
+		r.Paid = 0
+	}
 	return r
 }
+
+// broadcasts is the rate of broadcasts unless a lower one is set.
+func (r Rates) broadcasts() float64 { return max(r.Broadcasts, r.Paid) }
 
 func allKey(m messenger.Name, bot string) string { return string(m) + ":" + bot }
 func broadcastsKey(m messenger.Name, bot string) string {
@@ -73,12 +85,13 @@ func (r Rates) limits(to messenger.Address, c Class) []Limit {
 	if strings.HasPrefix(to.Chat, "-") && r.Group != (Bucket{}) {
 		own = r.Group
 	}
-	out := []Limit{
-		{Key: allKey(to.Messenger, to.Bot), Rate: r.All, Burst: 1, Shared: true},
-		{Key: chatKey(to), Rate: own.Rate, Burst: max(own.Burst, 1)},
+	all := Limit{Key: allKey(to.Messenger, to.Bot), Rate: r.All, Burst: 1, Shared: true}
+	chat := Limit{Key: chatKey(to), Rate: own.Rate, Burst: max(own.Burst, 1)}
+	if c != Broadcasts {
+		return []Limit{all, chat}
 	}
-	if c == Broadcasts {
-		out = append(out, Limit{Key: broadcastsKey(to.Messenger, to.Bot), Rate: r.Broadcasts, Burst: 1, Shared: true})
+	if r.Paid > 0 {
+		all.Rate = 0 // only its pauses count
 	}
-	return out
+	return []Limit{all, chat, {Key: broadcastsKey(to.Messenger, to.Bot), Rate: r.broadcasts(), Burst: 1, Shared: true}}
 }

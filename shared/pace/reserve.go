@@ -2,6 +2,7 @@ package pace
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -10,25 +11,25 @@ const leastRest = 10 * time.Millisecond
 
 // ahead is how far in the future this class may reserve.
 func (l *Limiter) ahead() time.Duration {
-	if l.class == Broadcasts {
-		return MaxAheadBroadcasts
+	if l.class == Answers {
+		return MaxAhead
 	}
-	return MaxAhead
+	return MaxAheadBroadcasts
 }
 
 // reserve asks the process's own bucket first, then Redis, and when Redis does not
-// answer the process's share. The first of the limits is the widest.
+// answer the process's share.
 func (l *Limiter) reserve(ctx context.Context, limits []Limit, most time.Duration) (Grant, error) {
 	most = min(most, l.ahead())
-	now := l.cfg.Now()
-	if wait := l.front.wait(limits[0], now); wait > most {
+	now, widest := l.cfg.Now(), widest(limits)
+	if wait := l.front.wait(widest, now); wait > most {
 		return Grant{Wait: wait}, nil
 	}
 	if l.health.asks(now) {
 		g, err := l.ask(ctx, limits, most)
 		if err == nil {
 			if g.OK {
-				l.front.count(limits[0], now)
+				l.front.count(widest, now)
 			}
 			return g, nil
 		}
@@ -37,6 +38,13 @@ func (l *Limiter) reserve(ctx context.Context, limits []Limit, most time.Duratio
 		return Grant{}, err
 	}
 	return l.alone.reserve(l.cfg.Now(), limits, most), nil
+}
+
+// widest gives the first of the shared limits that is one; limits come with the
+// widest first.
+func widest(limits []Limit) Limit {
+	i := slices.IndexFunc(limits, func(l Limit) bool { return l.Shared && l.Rate > 0 })
+	return limits[max(i, 0)]
 }
 
 // ask asks Redis, for no longer than Patience. What a caller's own context ended

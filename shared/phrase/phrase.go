@@ -63,7 +63,3 @@ func (b *Book) Text(locale, key string, pairs ...string) string {
 	}
 	return strings.NewReplacer(named...).Replace(phrase)
 }
-
-// Phrases gives a language's phrases by key, for the tests that hold the
-// languages against each other.
-func (b *Book) Phrases(locale string) map[string]string { return b.read()[locale] }

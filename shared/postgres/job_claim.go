@@ -15,8 +15,19 @@ import (
 // Claims, renewals, releases and marks of publication need not reach the disk
 // before the answer: what is lost with a crashed server is only the right to
 // work, and the next durable write (a stage before each effect, the finish) finds
-// the token gone. Inserts, stages and finishes are durable.
-const notDurable = `SELECT set_config('synchronous_commit', 'off', true)`
+// the token gone. Inserts, stages and finishes are durable. As part of what a
+// statement returns it costs no statement of its own.
+const notDurable = `set_config('synchronous_commit', 'off', true)`
+
+// The lane that a transaction holds and runs nothing in travels through it as a
+// setting, which ends with it: the statements after the one that took the lane need
+// not look for it again, which was most of the cost of planning them. idleLane is null
+// where there is none, so whoever holds nothing changes and locks nothing.
+const (
+	holdLane = `set_config('job.lane', l.name, true)`
+	busyLane = `set_config('job.lane', '', true)`
+	idleLane = `nullif(current_setting('job.lane', true), '')`
+)
 
 // takeLane takes the lane of job $1 when its lease is free or over.
 const takeLane = `
@@ -25,18 +36,18 @@ SELECT j.lane, $2, clock_timestamp() + make_interval(secs => $3) FROM jobs j WHE
 ON CONFLICT (name) DO UPDATE
 SET lease_token = excluded.lease_token, lease_until = clock_timestamp() + make_interval(secs => $3), used_at = clock_timestamp()
 WHERE l.lease_until IS NULL OR l.lease_until <= clock_timestamp()
-RETURNING l.name`
+RETURNING ` + holdLane + `, ` + notDurable
 
-// rescueLane: whatever still runs in a lane that was just taken by token $2 has
+// rescueLane: whatever still runs in a lane that was just taken by token $1 has
 // lost its lease.
-const rescueLane = `
+var rescueLane = `
 UPDATE jobs SET
 	state = CASE WHEN cancel_requested_at IS NOT NULL THEN 'cancelled'
-		WHEN losses + 1 >= $3 THEN 'needs_review' ELSE 'queued' END,
-	losses = losses + 1, lease_token = NULL, last_error = 'lease lost',
-	finished_at = CASE WHEN cancel_requested_at IS NOT NULL OR losses + 1 >= $3 THEN clock_timestamp() END
-WHERE lane = (SELECT lane FROM jobs WHERE id = $1) AND open AND held_at IS NULL AND state = 'running' AND lease_token <> $2
-	AND EXISTS (SELECT FROM lanes l WHERE l.name = jobs.lane AND l.lease_token = $2)
+		WHEN losses + 1 >= $2 THEN 'needs_review' ELSE 'queued' END,
+	held_at = CASE WHEN cancel_requested_at IS NULL AND losses + 1 < $2 THEN pause_requested_at END,
+	losses = losses + 1, lease_token = NULL, last_error = 'lease lost', failures = ` + failures("'lost'", "'lease lost'") + `,
+	finished_at = CASE WHEN cancel_requested_at IS NOT NULL OR losses + 1 >= $2 THEN clock_timestamp() END
+WHERE lane = ` + idleLane + ` AND open AND held_at IS NULL AND state = 'running' AND lease_token <> $1
 RETURNING id, state`
 
 const jobColumns = `id, queue, kind, payload_version, key, lane, strict, priority, sequence, state, stage, stage_data,
@@ -47,33 +58,33 @@ const jobColumns = `id, queue, kind, payload_version, key, lane, strict, priorit
 // time, in a loose one (and for replayed jobs) the first that is due.
 const headOf = `
 	SELECT h.id FROM jobs h
-	WHERE h.lane = %s AND %s AND h.open AND h.held_at IS NULL AND (h.strict AND NOT h.replayed OR h.run_at <= clock_timestamp())
+	WHERE h.lane = %s AND h.open AND h.held_at IS NULL AND (h.strict AND NOT h.replayed OR h.run_at <= clock_timestamp())
 	ORDER BY h.priority DESC, h.sequence, h.id LIMIT 1`
 
-// startHead starts the head of the lane of job $1 if it is due, for the lane's
-// holder $2. It is a statement of its own: it sees what was committed before the
-// lane was taken. Whoever does not hold the lane locks nothing.
+// startHead starts the head of the held lane if it is due, for the lane's holder $1.
+// It is a statement of its own: it sees what was committed before the lane was taken.
 var startHead = fmt.Sprintf(`
-UPDATE jobs SET state = 'running', lease_token = $2, started_at = coalesce(started_at, clock_timestamp())
+UPDATE jobs SET state = 'running', lease_token = $1, started_at = coalesce(started_at, clock_timestamp())
 WHERE id = (`+headOf+` FOR UPDATE)
 	AND state IN ('accepted', 'queued') AND run_at <= clock_timestamp()
-RETURNING `+jobColumns, `(SELECT lane FROM jobs WHERE id = $1)`,
-	`EXISTS (SELECT FROM lanes l WHERE l.name = h.lane AND l.lease_token = $2)`)
+RETURNING `+jobColumns+`, `+busyLane, idleLane)
 
-// releaseIdle gives the lane of job $1 back unless its holder $2 runs something.
+// releaseIdle gives the held lane back unless something was started there, and says
+// whether it leaves jobs. Nothing escapes it: the lane's row was locked before,
+// and whoever dropped a hint because of the lease had locked it earlier, so the
+// hint's job is seen here; whoever comes later waits and finds the lane free.
 const releaseIdle = `
 UPDATE lanes SET lease_token = NULL, lease_until = NULL, used_at = clock_timestamp()
-WHERE name = (SELECT lane FROM jobs WHERE id = $1) AND lease_token = $2
-	AND NOT EXISTS (SELECT FROM jobs j WHERE j.lane = lanes.name AND j.open AND j.held_at IS NULL AND j.lease_token = $2)`
+WHERE name = ` + idleLane + `
+RETURNING EXISTS (SELECT FROM jobs j WHERE j.lane = ` + idleLane + ` AND j.open AND j.held_at IS NULL)`
 
 // Claim implements job.Store: one round trip, one transaction.
 func (db *DB) Claim(ctx context.Context, queue string, id int64, token string) (job.Claim, error) {
 	b := &pgx.Batch{}
-	b.Queue(notDurable)
 	b.Queue(takeLane, id, token, job.Lease.Seconds(), queue)
-	b.Queue(rescueLane, id, token, job.MaxLosses)
-	b.Queue(startHead, id, token)
-	b.Queue(releaseIdle, id, token)
+	b.Queue(rescueLane, token, job.MaxLosses)
+	b.Queue(startHead, token)
+	b.Queue(releaseIdle)
 	var claim job.Claim
 	err := again(func() (err error) {
 		res := db.pool.SendBatch(ctx, b)
@@ -90,10 +101,7 @@ func (db *DB) Claim(ctx context.Context, queue string, id int64, token string) (
 }
 
 func readClaim(res pgx.BatchResults) (c job.Claim, err error) {
-	if _, err := res.Exec(); err != nil {
-		return c, err
-	}
-	err = res.QueryRow().Scan(&c.Lane)
+	err = res.QueryRow().Scan(&c.Lane, nil)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return job.Claim{}, nil
 	}
@@ -103,8 +111,20 @@ func readClaim(res pgx.BatchResults) (c job.Claim, err error) {
 	if c.Review, err = readRescued(res); err != nil {
 		return c, err
 	}
-	c.Job, err = scanJob(res.QueryRow())
+	if c.Job, err = scanJob(res.QueryRow(), nil); err != nil {
+		return c, err
+	}
+	c.Left, err = readLeft(res)
 	return c, err
+}
+
+// readLeft reads what releaseIdle says; a lane that was not given back leaves nothing.
+func readLeft(res pgx.BatchResults) (left bool, err error) {
+	err = res.QueryRow().Scan(&left)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	return left, err
 }
 
 // readRescued gives the ids that rescueLane sent to review.
@@ -130,15 +150,17 @@ func readRescued(res pgx.BatchResults) ([]int64, error) {
 	return review, rows.Err()
 }
 
-// scanJob reads jobColumns; no row gives nil.
-func scanJob(row pgx.Row) (*job.Job, error) {
+// scanJob reads jobColumns and what comes after them; no row gives nil.
+func scanJob(row pgx.Row, more ...any) (*job.Job, error) {
 	var (
 		j      job.Job
 		strict bool
 		age    float64
 	)
-	err := row.Scan(&j.ID, &j.Queue, &j.Kind, &j.Version, &j.Key, &j.Lane.Name, &strict, &j.Priority, &j.Sequence, &j.State,
-		&j.Stage, &j.StageData, &j.Attempts, &j.Losses, &j.Replays, &j.Payload, &j.Result, &j.CorrelationID, &j.CreatedAt, &age)
+	err := row.Scan(append([]any{
+		&j.ID, &j.Queue, &j.Kind, &j.Version, &j.Key, &j.Lane.Name, &strict, &j.Priority, &j.Sequence, &j.State,
+		&j.Stage, &j.StageData, &j.Attempts, &j.Losses, &j.Replays, &j.Payload, &j.Result, &j.CorrelationID, &j.CreatedAt, &age,
+	}, more...)...)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
@@ -153,7 +175,7 @@ func scanJob(row pgx.Row) (*job.Job, error) {
 func (db *DB) Renew(ctx context.Context, lane, token string) error {
 	tag, err := db.pool.Exec(ctx, `
 		UPDATE lanes SET lease_until = clock_timestamp() + make_interval(secs => $3)
-		WHERE name = $1 AND lease_token = $2`, lane, token, job.Lease.Seconds())
+		WHERE name = $1 AND lease_token = $2 RETURNING `+notDurable, lane, token, job.Lease.Seconds())
 	if err != nil {
 		return fmt.Errorf("renew lease: %w", err)
 	}

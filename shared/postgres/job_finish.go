@@ -20,8 +20,9 @@ const endState = `CASE
 		ELSE 'queued' END`
 
 // finishJob ends the run of job $1 by token $2. Completion lets the jobs go that
-// wait for this one, cancellation gives them to a person.
-const finishJob = `
+// wait for this one, cancellation gives them to a person. What was paused meanwhile
+// is held from now on.
+var finishJob = `
 WITH done AS (
 	UPDATE jobs SET
 		state = ` + endState + `,
@@ -29,31 +30,30 @@ WITH done AS (
 		losses = losses + ($3 = 'stopped')::int,
 		run_at = CASE WHEN ` + endState + ` = 'queued' THEN clock_timestamp() + make_interval(secs => $6) ELSE run_at END,
 		last_error = nullif($7, ''),
+		failures = CASE WHEN $3 IN ('failed', 'review') THEN ` + failures("$3", "$7") + ` ELSE failures END,
 		result = coalesce($8::jsonb, result),
 		lease_token = NULL,
+		held_at = CASE WHEN ` + endState + ` = 'queued' THEN coalesce(held_at, pause_requested_at) END,
 		finished_at = CASE WHEN ` + endState + ` <> 'queued' THEN clock_timestamp() END
 	WHERE id = $1 AND lease_token = $2 AND state = 'running'
 	RETURNING state, key
 ), told AS (
-	UPDATE jobs SET held_at = NULL, held_for = NULL,
-		state = CASE WHEN done.state = 'completed' THEN jobs.state ELSE 'needs_review' END,
+	UPDATE jobs SET held_for = NULL,
+		held_at = CASE WHEN (SELECT state FROM done) = 'completed' THEN pause_requested_at END,
+		state = CASE WHEN (SELECT state FROM done) = 'completed' THEN state ELSE 'needs_review' END,
 		run_at = clock_timestamp(),
-		finished_at = CASE WHEN done.state <> 'completed' THEN clock_timestamp() END,
-		last_error = CASE WHEN done.state <> 'completed' THEN 'the job that it waited for was cancelled' END
-	FROM done WHERE jobs.held_for = done.key AND jobs.open AND done.state IN ('completed', 'cancelled')
+		finished_at = CASE WHEN (SELECT state FROM done) <> 'completed' THEN clock_timestamp() END,
+		last_error = CASE WHEN (SELECT state FROM done) <> 'completed' THEN 'the job that it waited for was cancelled' END
+	WHERE held_for = (SELECT key FROM done WHERE done.state IN ('completed', 'cancelled')) AND open -- planned sooner than a join
 )
 SELECT state FROM done`
 
-// keepLane locks the row of the lane and extends the lease of its holder. Lanes
+// keepLane locks the row of lane $1 and extends the lease of its holder $2. Lanes
 // are always locked before jobs.
 const keepLane = `
-UPDATE lanes SET lease_until = clock_timestamp() + make_interval(secs => $3), used_at = clock_timestamp()
-WHERE name = (SELECT lane FROM jobs WHERE id = $1) AND lease_token = $2`
-
-// querier is a pool or a transaction.
-type querier interface {
-	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
-}
+UPDATE lanes l SET lease_until = clock_timestamp() + make_interval(secs => $3), used_at = clock_timestamp()
+WHERE name = $1 AND lease_token = $2
+RETURNING ` + holdLane
 
 // Finish implements job.Store: one round trip unless jobs follow.
 func (db *DB) Finish(ctx context.Context, f job.Finish) (done job.Finished, err error) {
@@ -85,15 +85,15 @@ func (db *DB) Finish(ctx context.Context, f job.Finish) (done job.Finished, err 
 
 // endRun writes the verdict, then starts the lane's next due job or gives the
 // lane back. When the token is no longer good every statement does nothing.
-func endRun(ctx context.Context, q querier, f job.Finish) (done job.Finished, err error) {
+func endRun(ctx context.Context, q session, f job.Finish) (done job.Finished, err error) {
 	b := &pgx.Batch{}
-	b.Queue(keepLane, f.Job.ID, f.Token, job.Lease.Seconds())
+	b.Queue(keepLane, f.Job.Lane.Name, f.Token, job.Lease.Seconds())
 	b.Queue(finishJob, f.Job.ID, f.Token, string(f.Verdict), job.Attempts, job.MaxLosses,
 		f.Delay.Seconds(), clean(f.Error), jsonArg(f.Result))
 	if f.Next {
-		b.Queue(startHead, f.Job.ID, f.Token)
+		b.Queue(startHead, f.Token)
 	}
-	b.Queue(releaseIdle, f.Job.ID, f.Token)
+	b.Queue(releaseIdle)
 	res := q.SendBatch(ctx, b)
 	done, err = readEnd(res, f.Next)
 	if cerr := res.Close(); err == nil {
@@ -112,15 +112,18 @@ func readEnd(res pgx.BatchResults, next bool) (done job.Finished, err error) {
 		return done, err
 	}
 	if next {
-		done.Next, err = scanJob(res.QueryRow())
+		if done.Next, err = scanJob(res.QueryRow(), nil); err != nil {
+			return done, err
+		}
 	}
+	done.Left, err = readLeft(res)
 	return done, err
 }
 
 // hold makes a running job wait for another, whose row it locks meanwhile: the
 // other cannot end unseen.
 func hold(ctx context.Context, tx pgx.Tx, f job.Finish) (job.Finished, error) {
-	if _, err := tx.Exec(ctx, keepLane, f.Job.ID, f.Token, job.Lease.Seconds()); err != nil {
+	if _, err := tx.Exec(ctx, keepLane, f.Job.Lane.Name, f.Token, job.Lease.Seconds()); err != nil {
 		return job.Finished{}, fmt.Errorf("lock lane: %w", err)
 	}
 	var target job.State
@@ -155,7 +158,7 @@ func (db *DB) Head(ctx context.Context, lane string) (head job.Inserted, ok bool
 			(SELECT w.id FROM jobs w WHERE w.lane = $1 AND w.open AND w.held_at IS NULL ORDER BY w.run_at, w.id LIMIT 1)
 			LIMIT 1) first
 		JOIN jobs h USING (id)
-		WHERE NOT EXISTS (SELECT FROM lanes l WHERE l.name = $1 AND l.lease_until > clock_timestamp())`, "$1", "true"), lane), &head)
+		WHERE NOT EXISTS (SELECT FROM lanes l WHERE l.name = $1 AND l.lease_until > clock_timestamp())`, "$1"), lane), &head)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return head, false, nil
 	}
@@ -167,12 +170,11 @@ func (db *DB) Head(ctx context.Context, lane string) (head job.Inserted, ok bool
 
 // Published implements job.Store. A row that somebody works on needs no mark.
 func (db *DB) Published(ctx context.Context, ids []int64) error {
-	b := &pgx.Batch{}
-	b.Queue(notDurable)
-	b.Queue(`UPDATE jobs SET published_at = clock_timestamp(),
+	_, err := db.pool.Exec(ctx, `UPDATE jobs SET published_at = clock_timestamp(),
 			state = CASE WHEN state = 'accepted' THEN 'queued' ELSE state END
-		WHERE id IN (SELECT id FROM jobs WHERE id = any($1) AND open FOR NO KEY UPDATE SKIP LOCKED)`, ids)
-	if err := db.pool.SendBatch(ctx, b).Close(); err != nil {
+		WHERE id = any(ARRAY(SELECT id FROM jobs WHERE id = any($1) AND open FOR NO KEY UPDATE SKIP LOCKED))
+		RETURNING `+notDurable, ids)
+	if err != nil {
 		return fmt.Errorf("record publication: %w", err)
 	}
 	return nil

@@ -27,7 +27,7 @@ RETURNING extract(epoch FROM run_at - clock_timestamp())::float8`
 
 // join adds a part to a gathered job. When the job has started the part becomes a
 // job of its own.
-func join(ctx context.Context, tx pgx.Tx, j job.New, out *job.Inserted) error {
+func join(ctx context.Context, tx session, j job.New, out *job.Inserted) error {
 	var has, waiting bool
 	err := scanInserted(tx.QueryRow(ctx, findGather, clean(j.Key), j.Gather.Member), out, &has, &waiting)
 	switch {
@@ -55,7 +55,7 @@ func join(ctx context.Context, tx pgx.Tx, j job.New, out *job.Inserted) error {
 }
 
 // insertLate makes a part that came too late a job of its own, keyed by the part.
-func insertLate(ctx context.Context, tx pgx.Tx, j job.New, out *job.Inserted) error {
+func insertLate(ctx context.Context, tx session, j job.New, out *job.Inserted) error {
 	late := j
 	late.Key = j.Gather.Member
 	late.Gather = nil

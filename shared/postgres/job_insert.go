@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,58 +38,82 @@ func (db *DB) Insert(ctx context.Context, jobs []job.New) ([]job.Inserted, error
 		return nil, nil
 	}
 	var out []job.Inserted
-	err := db.inTx(ctx, func(tx pgx.Tx) (err error) {
-		out, err = insertJobs(ctx, tx, jobs)
+	insert := func(s session) (err error) {
+		out, err = insertJobs(ctx, s, jobs)
 		return err
-	})
+	}
+	var err error
+	if plain(jobs) { // a batch is a transaction
+		err = again(func() error { return insert(db.pool) })
+	} else {
+		err = db.inTx(ctx, func(tx pgx.Tx) error { return insert(tx) })
+	}
 	if err != nil {
 		return nil, fmt.Errorf("insert jobs: %w", err)
 	}
 	return out, nil
 }
 
-// insertJobs inserts within a transaction: one round trip when no key exists.
-func insertJobs(ctx context.Context, tx pgx.Tx, jobs []job.New) ([]job.Inserted, error) {
-	batch := &pgx.Batch{}
-	for _, j := range jobs {
+// plain: nothing depends on what is found under a key that exists.
+func plain(jobs []job.New) bool {
+	return !slices.ContainsFunc(jobs, func(j job.New) bool { return j.Gather != nil || j.Fingerprint != "" })
+}
+
+// insertJobs inserts within a transaction: one round trip when no key exists. Plain
+// jobs need none around it.
+func insertJobs(ctx context.Context, s session, jobs []job.New) ([]job.Inserted, error) {
+	b := &pgx.Batch{}
+	out, err := queueInserts(b, jobs)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.SendBatch(ctx, b).Close(); err != nil {
+		return nil, err
+	}
+	return out, findExisting(ctx, s, jobs, out)
+}
+
+// queueInserts queues an insert for each job. Those that are New when the batch is
+// done were inserted; the others' keys exist.
+func queueInserts(b *pgx.Batch, jobs []job.New) ([]job.Inserted, error) {
+	out := make([]job.Inserted, len(jobs))
+	for i, j := range jobs {
 		args, err := insertArgs(j)
 		if err != nil {
 			return nil, err
 		}
-		batch.Queue(insertJob, args...)
-	}
-	out := make([]job.Inserted, len(jobs))
-	results := tx.SendBatch(ctx, batch)
-	for i, j := range jobs {
 		out[i].Key = j.Key
-		err := scanInserted(results.QueryRow(), &out[i])
-		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-			_ = results.Close()
-			return nil, fmt.Errorf("insert job %s: %w", j.Kind, err)
-		}
-		out[i].New = err == nil
-	}
-	if err := results.Close(); err != nil {
-		return nil, fmt.Errorf("insert jobs: %w", err)
-	}
-	for i, j := range jobs {
-		if out[i].New {
-			continue
-		}
-		if err := existing(ctx, tx, j, &out[i]); err != nil {
-			return nil, err
-		}
+		b.Queue(insertJob, args...).QueryRow(func(row pgx.Row) error {
+			err := scanInserted(row, &out[i])
+			out[i].New = err == nil
+			if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+				return fmt.Errorf("insert job %s: %w", j.Kind, err)
+			}
+			return nil
+		})
 	}
 	return out, nil
 }
 
-// existing deals with a key that was there already.
-func existing(ctx context.Context, tx pgx.Tx, j job.New, out *job.Inserted) error {
+// findExisting deals with the keys that were there already.
+func findExisting(ctx context.Context, s session, jobs []job.New, out []job.Inserted) error {
+	for i, j := range jobs {
+		if out[i].New {
+			continue
+		}
+		if err := existing(ctx, s, j, &out[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func existing(ctx context.Context, s session, j job.New, out *job.Inserted) error {
 	if j.Gather != nil {
-		return join(ctx, tx, j, out)
+		return join(ctx, s, j, out)
 	}
 	var fingerprint string
-	if err := scanInserted(tx.QueryRow(ctx, findJob, j.Key), out, &fingerprint); err != nil {
+	if err := scanInserted(s.QueryRow(ctx, findJob, clean(j.Key)), out, &fingerprint); err != nil {
 		return fmt.Errorf("find job %s: %w", j.Kind, err)
 	}
 	if j.Fingerprint != "" && fingerprint != j.Fingerprint {

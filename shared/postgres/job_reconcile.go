@@ -9,12 +9,13 @@ import (
 	"supportbot/shared/job"
 )
 
-// forgotten finds the due heads of idle lanes for which no hint was sent for $1
-// seconds. It steps from lane to lane through the index of heads: a backlog
-// within a lane costs nothing.
+// forgotten finds the heads of idle lanes that are due, or will be within $3 seconds,
+// and for which no hint was sent for $1 seconds. It steps from lane to lane through
+// the index of heads: a backlog within a lane costs nothing. Where a loose lane has
+// nothing due, its head is what will be due first.
 const forgotten = `
 WITH RECURSIVE names AS (
-	(SELECT lane FROM jobs WHERE open AND held_at IS NULL ORDER BY lane LIMIT 1)
+	(SELECT lane FROM jobs WHERE open AND held_at IS NULL AND lane > $4 ORDER BY lane LIMIT 1)
 	UNION ALL
 	SELECT (SELECT j.lane FROM jobs j WHERE j.open AND j.held_at IS NULL AND j.lane > n.lane ORDER BY j.lane LIMIT 1)
 	FROM names n WHERE n.lane IS NOT NULL
@@ -22,35 +23,32 @@ WITH RECURSIVE names AS (
 SELECT h.id, h.queue, h.lane, h.state, extract(epoch FROM h.run_at - clock_timestamp())::float8
 FROM names n
 CROSS JOIN LATERAL (
-	SELECT * FROM jobs h
+	(SELECT * FROM jobs h
 	WHERE h.lane = n.lane AND h.open AND h.held_at IS NULL AND (h.strict AND NOT h.replayed OR h.run_at <= clock_timestamp())
-	ORDER BY h.priority DESC, h.sequence, h.id LIMIT 1
+	ORDER BY h.priority DESC, h.sequence, h.id LIMIT 1)
+	UNION ALL
+	(SELECT * FROM jobs w
+	WHERE w.lane = n.lane AND w.open AND w.held_at IS NULL AND w.run_at <= clock_timestamp() + make_interval(secs => $3)
+	ORDER BY w.run_at, w.id LIMIT 1)
+	LIMIT 1
 ) h
 LEFT JOIN lanes l ON l.name = n.lane
-WHERE h.run_at <= clock_timestamp() AND h.state <> 'running'
+WHERE h.run_at <= clock_timestamp() + make_interval(secs => $3) AND h.state <> 'running'
 	AND (l.lease_until IS NULL OR l.lease_until <= clock_timestamp())
 	AND (h.published_at IS NULL OR h.published_at <= clock_timestamp() - make_interval(secs => $1))
 LIMIT $2`
 
 // Forgotten implements job.ReconcileStore.
-func (db *DB) Forgotten(ctx context.Context, limit int) ([]job.Inserted, error) {
-	rows, err := db.pool.Query(ctx, forgotten, job.RepublishAfter.Seconds(), limit)
-	if err != nil {
-		return nil, fmt.Errorf("find forgotten jobs: %w", err)
-	}
-	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (in job.Inserted, err error) {
+func (db *DB) Forgotten(ctx context.Context, after string, limit int) ([]job.Inserted, error) {
+	return collect(ctx, db.pool, "find forgotten jobs", func(row pgx.CollectableRow) (in job.Inserted, err error) {
 		err = scanInserted(row, &in)
 		return in, err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("find forgotten jobs: %w", err)
-	}
-	return out, nil
+	}, forgotten, job.RepublishAfter.Seconds(), limit, job.PublishAhead.Seconds(), after)
 }
 
 // rescue takes back the jobs of lanes whose lease is over. The lane's row is
 // locked and its token cleared first: a renewal that comes later fails.
-const rescue = `
+var rescue = `
 WITH over AS (
 	SELECT name FROM lanes
 	WHERE lease_until <= clock_timestamp() AND EXISTS (
@@ -62,32 +60,27 @@ WITH over AS (
 UPDATE jobs SET
 	state = CASE WHEN cancel_requested_at IS NOT NULL THEN 'cancelled'
 		WHEN losses + 1 >= $1 THEN 'needs_review' ELSE 'queued' END,
+	held_at = CASE WHEN cancel_requested_at IS NULL AND losses + 1 < $1 THEN pause_requested_at END,
 	losses = losses + 1, lease_token = NULL, last_error = 'lease lost', published_at = NULL,
+	failures = ` + failures("'lost'", "'lease lost'") + `,
 	finished_at = CASE WHEN cancel_requested_at IS NOT NULL OR losses + 1 >= $1 THEN clock_timestamp() END
 FROM freed WHERE jobs.lane = freed.name AND jobs.open AND jobs.held_at IS NULL AND jobs.state = 'running'
 RETURNING jobs.id, jobs.queue, jobs.lane, jobs.state, 0::float8`
 
 // Rescue implements job.ReconcileStore.
 func (db *DB) Rescue(ctx context.Context, limit int) ([]job.Inserted, error) {
-	rows, err := db.pool.Query(ctx, rescue, job.MaxLosses, limit)
-	if err != nil {
-		return nil, fmt.Errorf("rescue jobs: %w", err)
-	}
-	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (in job.Inserted, err error) {
+	return collect(ctx, db.pool, "rescue jobs", func(row pgx.CollectableRow) (in job.Inserted, err error) {
 		err = scanInserted(row, &in)
 		return in, err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("rescue jobs: %w", err)
-	}
-	return out, nil
+	}, rescue, job.MaxLosses, limit)
 }
 
 // SweepHeld implements job.ReconcileStore: jobs whose awaited job has ended
 // without telling them (a rescue that cancelled it, a crash between).
 func (db *DB) SweepHeld(ctx context.Context) (int64, error) {
 	tag, err := db.pool.Exec(ctx, `
-		UPDATE jobs SET held_at = NULL, held_for = NULL, run_at = clock_timestamp(),
+		UPDATE jobs SET held_for = NULL, run_at = clock_timestamp(),
+			held_at = CASE WHEN t.state = 'completed' THEN jobs.pause_requested_at END,
 			state = CASE WHEN t.state = 'completed' THEN jobs.state ELSE 'needs_review' END,
 			finished_at = CASE WHEN t.state = 'completed' THEN NULL ELSE clock_timestamp() END,
 			last_error = CASE WHEN t.state = 'completed' THEN NULL ELSE 'the job that it waited for was cancelled' END
@@ -123,22 +116,14 @@ func (db *DB) Clean(ctx context.Context, limit int) (int64, error) {
 
 // Untold implements job.ReconcileStore.
 func (db *DB) Untold(ctx context.Context, limit int) ([]job.Job, error) {
-	rows, err := db.pool.Query(ctx, `SELECT `+jobColumns+`
-		FROM jobs WHERE state = 'needs_review' AND told_at IS NULL ORDER BY id LIMIT $1`, limit)
-	if err != nil {
-		return nil, fmt.Errorf("find reviews: %w", err)
-	}
-	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (job.Job, error) {
+	return collect(ctx, db.pool, "find reviews", func(row pgx.CollectableRow) (job.Job, error) {
 		j, err := scanJob(row)
 		if err != nil {
 			return job.Job{}, err
 		}
 		return *j, nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("find reviews: %w", err)
-	}
-	return out, nil
+	}, `SELECT `+jobColumns+`
+		FROM jobs WHERE state = 'needs_review' AND told_at IS NULL ORDER BY id LIMIT $1`, limit)
 }
 
 // Told implements job.ReconcileStore: the notices and the mark are one

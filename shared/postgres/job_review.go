@@ -16,16 +16,15 @@ const lockLane = `
 INSERT INTO lanes (name) SELECT lane FROM jobs WHERE id = $1
 ON CONFLICT (name) DO UPDATE SET used_at = clock_timestamp()`
 
-// change runs one statement on a job with its lane locked. No row changed gives
+// change runs one statement on job $1 with its lane locked. No row changed gives
 // job.ErrNotFound.
-func (db *DB) change(ctx context.Context, what string, id int64, sql string, args ...any) (out job.Inserted, err error) {
+func (db *DB) change(ctx context.Context, what string, id int64, sql string) (out job.Inserted, err error) {
 	err = db.inTx(ctx, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, lockLane, id); err != nil {
 			return fmt.Errorf("lock lane: %w", err)
 		}
 		err := scanInserted(tx.QueryRow(ctx, sql+`
-			RETURNING id, queue, lane, state, extract(epoch FROM run_at - clock_timestamp())::float8`,
-			append([]any{id}, args...)...), &out)
+			RETURNING id, queue, lane, state, extract(epoch FROM run_at - clock_timestamp())::float8`, id), &out)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return job.ErrNotFound
 		}
@@ -47,41 +46,50 @@ UPDATE jobs SET held_at = NULL, held_for = NULL, state = 'needs_review', finishe
 	last_error = 'the job that it waited for was cancelled'
 WHERE held_for = (SELECT key FROM jobs WHERE id = $1) AND open`
 
+// cancelJob ends a job that does not run, and asks one that runs to end.
+const cancelJob = `cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp()),
+	state = CASE WHEN state = 'running' THEN state ELSE 'cancelled' END,
+	held_at = CASE WHEN state = 'running' THEN held_at END,
+	held_for = CASE WHEN state = 'running' THEN held_for END,
+	finished_at = CASE WHEN state = 'running' THEN NULL ELSE clock_timestamp() END`
+
 // Cancel ends a job that is not running at once, held and review too; a running
 // one ends at its next checkpoint. What has ended stays as it is
 // (job.ErrNotFound).
 func (db *DB) Cancel(ctx context.Context, id int64) (job.State, error) {
 	out, err := db.change(ctx, "cancel", id, `
-		UPDATE jobs SET cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp()),
-			state = CASE WHEN state = 'running' THEN state ELSE 'cancelled' END,
-			held_at = CASE WHEN state = 'running' THEN held_at END,
-			held_for = CASE WHEN state = 'running' THEN held_for END,
-			finished_at = CASE WHEN state = 'running' THEN NULL ELSE clock_timestamp() END
+		UPDATE jobs SET `+cancelJob+`
 		WHERE id = $1 AND state NOT IN ('completed', 'cancelled')`)
 	return out.State, err
 }
 
-// Pause takes a job that is not running out of its lane until Resume.
+// pauseJob marks a job as paused and holds it if it does not run; a running one is
+// held when its run ends without completing it.
+const pauseJob = `pause_requested_at = coalesce(pause_requested_at, clock_timestamp()),
+	held_at = CASE WHEN state IN ('accepted', 'queued') THEN coalesce(held_at, clock_timestamp()) END`
+
+// resumeJob lets a paused job go, at once; not one that waits for another.
+const resumeJob = `pause_requested_at = NULL, held_at = CASE WHEN held_for IS NOT NULL THEN held_at END,
+	run_at = least(run_at, clock_timestamp()), published_at = NULL`
+
+// Pause takes a job out of its lane until Resume; a running one when its run ends.
 func (db *DB) Pause(ctx context.Context, id int64) error {
-	_, err := db.change(ctx, "pause", id, `
-		UPDATE jobs SET held_at = coalesce(held_at, clock_timestamp())
-		WHERE id = $1 AND state IN ('accepted', 'queued')`)
+	_, err := db.change(ctx, "pause", id, `UPDATE jobs SET `+pauseJob+` WHERE id = $1 AND open`)
 	return err
 }
 
 // Resume puts a paused job back into its lane and says where to send a hint.
 func (db *DB) Resume(ctx context.Context, id int64) (job.Inserted, error) {
-	return db.change(ctx, "resume", id, `
-		UPDATE jobs SET held_at = NULL
-		WHERE id = $1 AND held_at IS NOT NULL AND held_for IS NULL AND open`)
+	return db.change(ctx, "resume", id, `UPDATE jobs SET `+resumeJob+` WHERE id = $1 AND pause_requested_at IS NOT NULL AND open`)
 }
 
 // Replay gives a job in review new attempts, and one more send where the outcome
-// of the last is unknown. It counts in its lane only while it is due.
+// of the last is unknown. It counts in its lane only while it is due, and a paused
+// one stays held.
 func (db *DB) Replay(ctx context.Context, id int64) (job.Inserted, error) {
 	return db.change(ctx, "replay", id, `
 		UPDATE jobs SET state = 'accepted', attempts = 0, losses = 0, replayed = true, replays = replays + 1, run_at = clock_timestamp(),
-			published_at = NULL, finished_at = NULL, told_at = NULL, cancel_requested_at = NULL
+			published_at = NULL, finished_at = NULL, told_at = NULL, cancel_requested_at = NULL, held_at = pause_requested_at
 		WHERE id = $1 AND state = 'needs_review'`)
 }
 

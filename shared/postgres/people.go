@@ -14,9 +14,9 @@ import (
 
 const personColumns = `p.id, p.locale, p.roles, p.news, p.maintenance, p.status, p.banned_at IS NOT NULL`
 
-// seeIdentity notes a visit of a known identity and applies its update. Names
-// that the messenger did not tell stay as they were.
-const seeIdentity = `
+// seenIdentity notes a visit of a known identity. Names that the messenger did not
+// tell stay as they were.
+const seenIdentity = `
 WITH seen AS (
 	UPDATE identities SET
 		user_id = $4,
@@ -27,24 +27,29 @@ WITH seen AS (
 		unreachable_since = CASE WHEN coalesce($8, reachable) THEN NULL ELSE coalesce(unreachable_since, clock_timestamp()) END
 	WHERE messenger = $1 AND bot = $2 AND chat = $3
 	RETURNING person_id
-)
+)`
+
+// seePerson gives who it is.
+const seePerson = seenIdentity + `
+SELECT ` + personColumns + ` FROM seen JOIN people p ON p.id = seen.person_id`
+
+// changePerson also applies the visit's update.
+const changePerson = seenIdentity + `
 UPDATE people p SET
 	locale = coalesce($9, locale),
 	news = coalesce($10, news),
 	maintenance = coalesce($11, maintenance),
-	status = coalesce($12, status)
+	status = coalesce($12, status),
+	tags = CASE WHEN $13::text[] IS NULL THEN tags ELSE (ARRAY(
+		SELECT tag FROM unnest(tags || $13::text[]) WITH ORDINALITY AS t (tag, at) GROUP BY tag ORDER BY min(at)))[1:$14] END
 FROM seen WHERE p.id = seen.person_id
 RETURNING ` + personColumns
 
 // Record notes a visit and inserts the jobs that follow from it, in one
 // transaction. Somebody unknown becomes a new person.
 func (db *DB) Record(ctx context.Context, v person.Visit, jobs []job.New) (p person.Person, made []job.Inserted, err error) {
-	err = db.inTx(ctx, func(tx pgx.Tx) error {
-		p, err = visit(ctx, tx, v)
-		if err != nil || len(jobs) == 0 {
-			return err
-		}
-		made, err = insertJobs(ctx, tx, jobs)
+	err = again(func() error {
+		p, made, err = db.record(ctx, v, jobs)
 		return err
 	})
 	if err != nil {
@@ -53,52 +58,94 @@ func (db *DB) Record(ctx context.Context, v person.Visit, jobs []job.New) (p per
 	return p, made, nil
 }
 
-func visit(ctx context.Context, tx pgx.Tx, v person.Visit) (person.Person, error) {
-	p, err := see(ctx, tx, v)
-	if !errors.Is(err, pgx.ErrNoRows) {
-		return p, err
+// record takes one round trip for somebody known without jobs, two with them, and one
+// more for somebody new.
+func (db *DB) record(ctx context.Context, v person.Visit, jobs []job.New) (p person.Person, made []job.Inserted, err error) {
+	if len(jobs) == 0 { // each batch is a transaction
+		err = seeOrMeet(func(b *pgx.Batch) error { return db.pool.SendBatch(ctx, b).Close() }, v, &p)
+		return p, nil, err
 	}
-	// Two first visits at once must not make two people. The lock ends with the
-	// transaction.
-	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, v.Identity.Address.String()); err != nil {
-		return person.Person{}, fmt.Errorf("lock identity: %w", err)
-	}
-	if p, err = see(ctx, tx, v); !errors.Is(err, pgx.ErrNoRows) {
-		return p, err
-	}
-	if err := meet(ctx, tx, v); err != nil {
-		return person.Person{}, err
-	}
-	return see(ctx, tx, v)
+	err = db.inFlights(ctx, func(f *flights) error {
+		if err := seeOrMeet(func(b *pgx.Batch) error { return f.send(ctx, b) }, v, &p); err != nil {
+			return err
+		}
+		made, err = insertLast(ctx, f, jobs)
+		return err
+	})
+	return p, made, err
 }
 
-func see(ctx context.Context, tx pgx.Tx, v person.Visit) (p person.Person, err error) {
-	a, u := v.Identity.Address, v.Identity.User
-	var news, maintenance, status *bool
-	if s := v.Update.Settings; s != nil {
-		news, maintenance, status = &s.News, &s.Maintenance, &s.Status
+// seeOrMeet sees somebody known, or makes a person of somebody new.
+func seeOrMeet(send func(b *pgx.Batch) error, v person.Visit, p *person.Person) error {
+	var known bool
+	b := &pgx.Batch{}
+	queueSee(b, v, p, &known)
+	if err := send(b); err != nil || known {
+		return err
 	}
-	err = scanPerson(tx.QueryRow(ctx, seeIdentity, string(a.Messenger), a.Bot, a.Chat, clean(u.ID), clean(u.Name), clean(u.Username),
-		v.Identity.SeenAt, v.Update.Reachable, v.Update.Locale, news, maintenance, status), &p)
-	return p, err
+	b = &pgx.Batch{}
+	queueMeet(b, v)
+	queueSee(b, v, p, &known)
+	return send(b)
 }
 
-// meet makes a person and their identity.
-func meet(ctx context.Context, tx pgx.Tx, v person.Visit) error {
+// insertLast inserts jobs and ends the transaction, in one round trip if it can.
+func insertLast(ctx context.Context, f *flights, jobs []job.New) ([]job.Inserted, error) {
+	if !plain(jobs) {
+		return insertJobs(ctx, f.conn, jobs)
+	}
+	b := &pgx.Batch{}
+	out, err := queueInserts(b, jobs)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.last(ctx, b); err != nil {
+		return nil, err
+	}
+	return out, findExisting(ctx, f.conn, jobs, out)
+}
+
+// queueSee queues the visit of somebody known; known is set if there is such a one.
+func queueSee(b *pgx.Batch, v person.Visit, p *person.Person, known *bool) {
+	a, u, up := v.Identity.Address, v.Identity.User, v.Update
+	sql, args := seePerson, []any{
+		string(a.Messenger), a.Bot, a.Chat, clean(u.ID), clean(u.Name), clean(u.Username), v.Identity.SeenAt, up.Reachable,
+	}
+	if up.Locale != nil || up.Settings != nil || up.Tags != nil {
+		var c person.Choice
+		if up.Settings != nil {
+			c = *up.Settings
+		}
+		sql, args = changePerson, append(args, up.Locale, c.News, c.Maintenance, c.Status, up.Tags, person.MaxTags)
+	}
+	b.Queue(sql, args...).QueryRow(func(row pgx.Row) error {
+		err := scanPerson(row, p)
+		*known = err == nil
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+}
+
+// queueMeet makes a person and their identity, unless somebody just did. Two first
+// visits at once must not make two people: the lock ends with the transaction.
+func queueMeet(b *pgx.Batch, v person.Visit) {
 	a, u := v.Identity.Address, v.Identity.User
 	locale := u.Locale
 	if locale != "en" {
 		locale = "ru"
 	}
-	_, err := tx.Exec(ctx, `
-		WITH made AS (INSERT INTO people (locale) VALUES ($5) RETURNING id)
+	b.Queue(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, a.String())
+	b.Queue(`
+		WITH made AS (
+			INSERT INTO people (locale)
+			SELECT $5 WHERE NOT EXISTS (SELECT FROM identities WHERE messenger = $1 AND bot = $2 AND chat = $3)
+			RETURNING id
+		)
 		INSERT INTO identities (messenger, bot, chat, person_id, user_id, seen_at)
 		SELECT $1, $2, $3, made.id, $4, $6 FROM made`,
 		string(a.Messenger), a.Bot, a.Chat, clean(u.ID), locale, v.Identity.SeenAt)
-	if err != nil {
-		return fmt.Errorf("make person: %w", err)
-	}
-	return nil
 }
 
 func scanPerson(row pgx.Row, p *person.Person) error {
@@ -127,23 +174,6 @@ func (db *DB) SetReachable(ctx context.Context, a messenger.Address, reachable b
 		WHERE messenger = $1 AND bot = $2 AND chat = $3`, string(a.Messenger), a.Bot, a.Chat, reachable)
 	if err != nil {
 		return fmt.Errorf("note reachability: %w", err)
-	}
-	return nil
-}
-
-// SetBan bans the person behind an address, or lifts the ban. The caller also
-// drops the conversation's kept copy of the person. job.ErrNotFound: nobody
-// writes from there.
-func (db *DB) SetBan(ctx context.Context, a messenger.Address, banned bool, reason string) error {
-	tag, err := db.pool.Exec(ctx, `
-		UPDATE people SET banned_at = CASE WHEN $4 THEN coalesce(banned_at, clock_timestamp()) END, ban_reason = nullif($5, '')
-		WHERE id = (SELECT person_id FROM identities WHERE messenger = $1 AND bot = $2 AND chat = $3)`,
-		string(a.Messenger), a.Bot, a.Chat, banned, clean(reason))
-	if err != nil {
-		return fmt.Errorf("set ban: %w", err)
-	}
-	if tag.RowsAffected() == 0 {
-		return fmt.Errorf("set ban of %s: %w", a, job.ErrNotFound)
 	}
 	return nil
 }

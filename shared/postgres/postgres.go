@@ -1,4 +1,6 @@
-// Package postgres keeps people, jobs and ticket cursors in Postgres.
+// Package postgres keeps in Postgres what must not be lost: jobs, people, how far the
+// news of tickets were read and what was delivered of them, broadcasts with their
+// recipients, API keys.
 //
 // In the cloud the database sits behind a transaction pooler: no session state,
 // no session locks, no prepared statements (QueryExecModeExec). A batch of
@@ -16,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"supportbot/shared/env"
+	"supportbot/shared/job"
 )
 
 // Config says where the database is. An instance of a function is frozen between
@@ -57,12 +60,26 @@ func Open(cfg Config) (*DB, error) {
 // Close closes the pool.
 func (db *DB) Close() { db.pool.Close() }
 
-// Ping checks that the database answers.
-func (db *DB) Ping(ctx context.Context) error {
-	if err := db.pool.Ping(ctx); err != nil {
-		return fmt.Errorf("ping database: %w", err)
+// session is a pool, one of its connections, or a transaction.
+type session interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
+// reader is a pool or a transaction.
+type reader interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// collect reads all rows of a query; what names it in errors.
+func collect[T any](ctx context.Context, q reader, what string, scan pgx.RowToFunc[T], sql string, args ...any) ([]T, error) {
+	rows, _ := q.Query(ctx, sql, args...) // the rows give its error too
+	list, err := pgx.CollectRows(rows, scan)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
 	}
-	return nil
+	return list, nil
 }
 
 // inTx runs f in one transaction.
@@ -81,7 +98,27 @@ func again(f func() error) error {
 	}
 }
 
-func conflict(err error) bool {
+func conflict(err error) bool { c := code(err); return c == "40001" || c == "40P01" }
+
+// What else the database may refuse (PostgreSQL, "Error Codes").
+const (
+	uniqueViolation     = "23505"
+	foreignKeyViolation = "23503"
+)
+
+// code is the SQLSTATE of an error of the database, "" of any other.
+func code(err error) string {
 	var pg *pgconn.PgError
-	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
+	if errors.As(err, &pg) {
+		return pg.Code
+	}
+	return ""
+}
+
+// notFound gives job.ErrNotFound for what is not there.
+func notFound(err error) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return job.ErrNotFound
+	}
+	return err
 }

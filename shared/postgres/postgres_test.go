@@ -27,7 +27,7 @@ func openURL(t testing.TB, conns int) (*postgres.DB, string) {
 
 func connect(t testing.TB, url string, conns int) *postgres.DB {
 	t.Helper()
-	db, err := postgres.Open(postgres.Config{URL: env.Secret(url), MaxConns: conns})
+	db, err := postgres.Open(postgres.Config{URL: env.NewSecret(url), MaxConns: conns})
 	if err != nil {
 		t.Fatal(err)
 	}

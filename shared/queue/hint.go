@@ -9,10 +9,6 @@ import (
 	"unicode/utf8"
 )
 
-// ErrNotFound is wrapped by errors of both directions: there is no queue of that
-// name.
-var ErrNotFound = errors.New("queue does not exist")
-
 // ErrNotHint is wrapped by ParseHint's errors. Such a message can never be worked
 // on: log it and let it go.
 var ErrNotHint = errors.New("message is not a hint")

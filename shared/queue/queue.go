@@ -9,8 +9,13 @@ package queue
 
 import (
 	"context"
+	"errors"
 	"time"
 )
+
+// ErrNotFound is wrapped by errors of both directions: there is no queue of that
+// name.
+var ErrNotFound = errors.New("queue does not exist")
 
 // MaxDelay is the longest delay that Message Queue takes. Longer waits are the
 // reconciler's.
@@ -40,9 +45,11 @@ type Message struct {
 }
 
 // Source is the consuming side. In the cloud it is the trigger's; here it feeds
-// the local trigger, the dead-letter drain and the tests.
+// the local trigger and the tests.
 type Source interface {
-	// Receive waits at most wait (<= 20 s) for at most max (<= 10) messages.
-	Receive(ctx context.Context, queue string, max int, wait time.Duration) ([]Message, error)
+	// Receive waits at most wait (<= 20 s) for at most limit (<= 10) messages.
+	Receive(ctx context.Context, queue string, limit int, wait time.Duration) ([]Message, error)
+	// Delete takes messages away by the receipts of their newest receive; an older
+	// receipt deletes nothing.
 	Delete(ctx context.Context, queue string, receipts ...string) error
 }

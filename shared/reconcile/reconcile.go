@@ -41,7 +41,11 @@ func (s *Service) Handle(ctx context.Context, _ *ycf.TimerEvent) error {
 		}
 	}
 	err := errors.Join(problems...)
-	if err != nil {
+	switch {
+	case err == nil:
+	case errors.Is(context.Cause(ctx), context.Canceled): // somebody ends the process
+		s.Log.InfoContext(ctx, "duties broken off", slog.Any(obs.Error, err))
+	default:
 		s.Log.ErrorContext(ctx, "duties failed", slog.Any(obs.Error, err))
 	}
 	return err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -40,11 +41,12 @@ func ticketsKey(a messenger.Address) string      { return "tickets:{" + a.String
 
 func millis(d time.Duration) int64 { return d.Milliseconds() }
 
-// Load reads a conversation and counts the event against its customer's limit.
+// Load reads a conversation and counts the event against its customer's limit. An
+// event that is refused counts as seen.
 func (c *Conversations) Load(ctx context.Context, l dialog.Lookup) (dialog.Snapshot, error) {
 	keys := []string{conversationKey(l.Address), seenKey(l.Address), ticketsKey(l.Address)}
 	reply, err := load.Run(ctx, c.client, keys,
-		l.Key, l.Burst, millis(l.Every), millis(warnPause), millis(dialog.DraftLife)).Slice()
+		l.Key, l.Burst, millis(l.Every), millis(warnPause), millis(dialog.DraftLife), millis(seenLife), seenSize).Slice()
 	if err != nil {
 		return dialog.Snapshot{}, fmt.Errorf("load conversation: %w", err)
 	}
@@ -153,23 +155,20 @@ func finishArgs(d dialog.Done) ([]any, error) {
 	return append(append(args, d.Tickets.Generation, d.Tickets.At.UnixMilli()), list...), nil
 }
 
-// Release gives the lease back although entries are pending; the replies of the
-// entries named were not begun.
-func (c *Conversations) Release(ctx context.Context, a messenger.Address, token string, keys []string) error {
-	args := []any{token}
-	for _, k := range keys {
-		args = append(args, k)
-	}
-	if err := release.Run(ctx, c.client, []string{conversationKey(a)}, args...).Err(); err != nil {
+// Release gives the lease back although entries are pending; the replies of begun
+// ("" = none) were begun, those of all others were not.
+func (c *Conversations) Release(ctx context.Context, a messenger.Address, token, begun string) error {
+	if err := release.Run(ctx, c.client, []string{conversationKey(a)}, token, begun).Err(); err != nil {
 		return fmt.Errorf("release reply lease: %w", err)
 	}
 	return nil
 }
 
-// Stale names conversations whose oldest entry is at least age old, the oldest
-// first.
+// Stale names conversations whose oldest entry is at least age old and that were
+// not named for as long, those first that have waited longest.
 func (c *Conversations) Stale(ctx context.Context, age time.Duration, most int) ([]messenger.Address, error) {
-	names, err := stale.Run(ctx, c.client, []string{indexKey}, millis(age), most).StringSlice()
+	before, after, _ := strings.Cut(conversationKey(messenger.Address{}), messenger.Address{}.String())
+	names, err := stale.Run(ctx, c.client, []string{indexKey}, millis(age), most, before, after).StringSlice()
 	if err != nil {
 		return nil, fmt.Errorf("list stale conversations: %w", err)
 	}

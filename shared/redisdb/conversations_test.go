@@ -235,6 +235,11 @@ func TestFlood(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	for _, key := range []string{"f5", "f7"} {
+		if got := k.load(key).Verdict; got != dialog.Seen {
+			t.Errorf("what was refused, brought later: got %q, want it to stay refused", got)
+		}
+	}
 	if got := look("e0"); got != dialog.Repeated {
 		t.Errorf("a repetition is refused: got %q", got)
 	}
@@ -255,6 +260,9 @@ func TestBan(t *testing.T) {
 	}
 	if err := k.store.ForgetPerson(context.Background(), k.a); err != nil {
 		t.Fatal(err)
+	}
+	if got := k.load("e2").Verdict; got != dialog.Seen {
+		t.Errorf("what was refused, brought after the ban: got %q, want it to stay refused", got)
 	}
 	got := k.load("e3")
 	if got.Verdict != dialog.Fresh || got.Profile != nil || got.Version != 1 {

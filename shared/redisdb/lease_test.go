@@ -5,6 +5,12 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"supportbot/shared/dialog"
+	"supportbot/shared/messenger"
+	"supportbot/shared/person"
 )
 
 func TestLease_OneHolderDrainsAll(t *testing.T) {
@@ -55,13 +61,13 @@ func TestRelease_GivesBackUnbegun(t *testing.T) {
 	t.Parallel()
 	k := newTalk(t)
 	k.commit(k.write("e1", "tok1", 0))
-	if err := k.store.Release(context.Background(), k.a, "other", []string{"e1"}); err != nil {
+	if err := k.store.Release(context.Background(), k.a, "other", ""); err != nil {
 		t.Fatal(err)
 	}
 	if got := k.take("tok2", ""); got.Holds {
 		t.Fatal("somebody else let the lease go")
 	}
-	if err := k.store.Release(context.Background(), k.a, "tok1", []string{"e1"}); err != nil {
+	if err := k.store.Release(context.Background(), k.a, "tok1", ""); err != nil {
 		t.Fatal(err)
 	}
 	if got := k.take("tok2", ""); !got.Holds || got.Pending[0].Begun {
@@ -89,5 +95,92 @@ func TestStale_IsByAge(t *testing.T) {
 	}
 	if slices.Contains(all, k.a) {
 		t.Error("a fresh entry is stale")
+	}
+}
+
+// What cannot be completed does not keep the others from being named, and what
+// Redis has dropped is named no more.
+func TestStale_GoesRound(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t)
+	const most = 2
+	var want []messenger.Address
+	for range 5 {
+		k.a = address()
+		want = append(want, k.a)
+		k.commit(k.write("e1", "tok1", 0))
+	}
+	dropped := want[0]
+	k.client.Del(context.Background(), "conversation:{"+dropped.String()+"}")
+	seen := map[messenger.Address]bool{}
+	deadline := time.Now().Add(10 * time.Second) // calls within a millisecond may name the same ones again
+	for len(seen) < len(want)-1 && time.Now().Before(deadline) {
+		all, err := k.store.Stale(context.Background(), time.Millisecond, most)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range all {
+			seen[a] = true
+		}
+	}
+	if len(seen) != len(want)-1 || seen[dropped] {
+		t.Errorf("named %v, want all of %v but the first", seen, want)
+	}
+	if n := k.client.ZCard(context.Background(), "conversations:pending").Val(); n != 4 {
+		t.Errorf("%d conversations are listed, want 4", n)
+	}
+}
+
+// A process that lost its lease and was only slow does not bring back what it knew
+// of the person.
+func TestFinish_KeepsNoOldProfile(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t)
+	k.commit(k.write("e1", "slow", 0))
+	k.client.HSet(context.Background(), "conversation:{"+k.a.String()+"}", "lu", 1)
+	k.take("tok2", "")
+	k.finishWith("tok2", "en")
+	k.finishWith("slow", "ru")
+	if p := k.load("look").Profile; p == nil || p.Person.Locale != "en" {
+		t.Errorf("got %+v, want what was known last", p)
+	}
+}
+
+func (k talk) finishWith(token, locale string) {
+	k.t.Helper()
+	p := &dialog.Profile{Person: person.Person{ID: 1, Locale: locale}}
+	if _, err := k.store.Finish(context.Background(), dialog.Done{Address: k.a, Token: token, Key: "e1", Profile: p}); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// Redis' clock may go back, when another server takes over: nobody waits until it is
+// again as late as it was.
+func TestConversation_ClockGoesBack(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t)
+	ctx, hash := context.Background(), "conversation:{"+k.a.String()+"}"
+	k.commit(k.write("e1", "tok1", 0))
+	later := time.Now().Add(time.Hour).UnixMilli()
+	k.client.HSet(ctx, hash, "lu", later, "tat", later, "flood", later)
+	k.client.ZAdd(ctx, "conversations:pending", redis.Z{Score: float64(later), Member: k.a.String()})
+	for i := range 3 {
+		s, err := k.store.Load(ctx, dialog.Lookup{Address: k.a, Key: "e2", Burst: 2, Every: time.Minute})
+		if want := []dialog.Verdict{dialog.Fresh, dialog.Fresh, dialog.Warned}[i]; err != nil || s.Verdict != want {
+			t.Errorf("event %d: got %q, %v, want %q", i, s.Verdict, err, want)
+		}
+	}
+	all, err := k.store.Stale(ctx, time.Minute, 10)
+	if err != nil || !slices.Contains(all, k.a) {
+		t.Errorf("stale: got %v, %v", all, err)
+	}
+	if all, err := k.store.Stale(ctx, time.Minute, 10); err != nil || len(all) != 0 {
+		t.Errorf("stale again: got %v, %v, want none for a minute", all, err)
+	}
+	if got := k.take("tok2", ""); !got.Holds {
+		t.Error("the lease is held for an hour")
+	}
+	if got := k.take("tok3", ""); got.Holds {
+		t.Error("a lease that is good was taken")
 	}
 }

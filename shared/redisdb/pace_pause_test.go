@@ -157,3 +157,19 @@ func eventually(t *testing.T, is func() bool) {
 		}
 	}
 }
+
+// Redis' clock may go back, when another server takes over: no chat waits until it is
+// again as late as it was.
+func TestPace_ClockGoesBack(t *testing.T) {
+	t.Parallel()
+	p, client := newPace(t)
+	chat := own("chat", 1, 3)
+	later := time.Now().Add(time.Hour)
+	client.Set(context.Background(), "pace:places:chat", later.UnixMicro(), 2*time.Hour)
+	if g := reserve(t, p, time.Second, chat); !g.OK || g.Wait > time.Second {
+		t.Errorf("got %+v, want a place", g)
+	}
+	if ttl := client.PTTL(context.Background(), "pace:places:chat").Val(); ttl > time.Minute {
+		t.Errorf("kept for %v", ttl)
+	}
+}

@@ -10,10 +10,15 @@ import "github.com/redis/go-redis/v9"
 //	rate     calls per second instead of the limit's own
 //
 // All but the rate end by themselves as soon as they say no more than their
-// absence would.
+// absence would. The clock may go back, when another server takes over: a tat that
+// is further ahead than anybody reserves was written before, and says nothing.
 //
 // Why places out of order keep the limits. Shared: a place is given only where its
-// stretch [n/rate, (n+1)/rate) has none. Else: each place g follows
+// stretch [n/rate, (n+1)/rate) has none, which keeps them even; and where of those
+// around it no k+1 lie within k/rate, k being the calls of a second, or else the end
+// of one stretch and the beginning of another would hold one call too many. Above
+// 100 a second, where that is less than a hundredth, only the stretches count: a
+// script looks at all places of the last k/rate. Else: each place g follows
 // g >= tat - (burst-1)*T and tat' = max(tat, g) + T, so tat grows by T or more each
 // time, and of n places from time a on the last is not before a + (n-burst)*T.
 const pacePrelude = `
@@ -61,24 +66,46 @@ for i = 1, #KEYS / 3 do
     local l = {key = KEYS[k], each = 1000000 / rate, burst = tonumber(ARGV[3 * i + 1])}
     if ARGV[3 * i + 2] == '1' then
       l.first = math.floor(now / l.each) * l.each -- of the stretch that is now
+      l.k = math.ceil(rate)
+      l.window = rate <= 100 and math.floor(l.k * l.each + 0.001) or 0
+      l.first = math.min(l.first, now - l.window)
       l.places = redis.call('ZRANGEBYSCORE', l.key, num(l.first), '+inf')
-      l.seen = 1
+      for j, place in ipairs(l.places) do l.places[j] = tonumber(place) end
+      l.before = 0 -- so many places are before what is looked at
     else
       l.tat = tonumber(kept[k] or 0)
+      if l.tat - now > 60000000 + l.burst * l.each then l.tat = 0 end
     end
     limits[#limits + 1] = l
   end
 end
 if blocked > 0 then return {0, blocked - now, 0} end
 
+-- crowded gives when to look again if a call at that time were one of more than k
+-- within a window; places[l.before] is the last before it.
+local function crowded(l, at, n)
+  local i, k = l.before, l.k
+  for j = i, math.max(1, i + 1 - k), -1 do
+    local last = j + k == i + 1 and at or l.places[j + k - 1]
+    if last and last - l.places[j] < l.window then return l.places[j] + l.window end
+  end
+  local last = l.places[i + k]
+  if last and last - at < l.window then return math.ceil((n + 1) * l.each) end
+end
+
 local function earliest(l, from)
   if l.tat then return math.max(from, math.ceil(l.tat - (l.burst - 1) * l.each)) end
   while true do
     local n = math.floor(from / l.each)
-    while l.places[l.seen] and tonumber(l.places[l.seen]) < n * l.each do l.seen = l.seen + 1 end
-    local place = l.places[l.seen]
-    if not place or tonumber(place) >= (n + 1) * l.each then return from end
-    from = math.max(from + 1, math.ceil((n + 1) * l.each))
+    while l.places[l.before + 1] and l.places[l.before + 1] < from do l.before = l.before + 1 end
+    local i, again = l.before, nil
+    if l.places[i] and l.places[i] >= n * l.each or l.places[i + 1] and l.places[i + 1] < (n + 1) * l.each then
+      again = math.ceil((n + 1) * l.each)
+    elseif l.window > 0 then
+      again = crowded(l, from, n)
+    end
+    if not again then return from end
+    from = math.max(from + 1, again)
   end
 end
 repeat
@@ -94,8 +121,8 @@ for _, l in ipairs(limits) do
   else
     redis.call('ZADD', l.key, num(at), num(at))
     redis.call('ZREMRANGEBYSCORE', l.key, '-inf', '(' .. num(l.first))
-    local last = math.max(at, tonumber(l.places[#l.places] or 0))
-    redis.call('PEXPIRE', l.key, ttl(last + l.each - now))
+    local last = math.max(at, l.places[#l.places] or 0)
+    redis.call('PEXPIRE', l.key, ttl(last + math.max(l.each, l.window) - now))
   end
 end
 for _, key in ipairs(over) do redis.call('DEL', key) end

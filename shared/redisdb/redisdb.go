@@ -1,9 +1,10 @@
 // Package redisdb is the platform's use of Redis: the conversations' state, the
-// cache of customers' tickets, and the shared pace.
+// cache of customers' tickets, the shared pace, how far broadcasts are, sign-ins to
+// the console and the codes that link accounts.
 //
-// Nothing here is the only copy of anything but half-filled forms: a Redis that
-// is wiped costs customers those and nothing else. Whatever has to be decided in
-// one step is one Lua script. Every script may be run twice with the same
+// Nothing here is the only copy of anything but half-filled forms, sign-ins and
+// codes: a Redis that is wiped costs people those, which they begin anew, and nothing
+// else. Whatever has to be decided in one step is one Lua script. Every script may be run twice with the same
 // arguments, because the client repeats a command whose connection broke: the
 // second run finds that the first has done it.
 package redisdb

@@ -28,7 +28,7 @@ func address() messenger.Address {
 
 func open(t *testing.T) *redis.Client {
 	t.Helper()
-	c, err := redisdb.Open(redisdb.Config{URL: env.Secret(backendtest.Redis(t))})
+	c, err := redisdb.Open(redisdb.Config{URL: env.NewSecret(backendtest.Redis(t))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,8 +54,8 @@ func TestConfigFrom(t *testing.T) {
 func TestOpen_Refuses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]redisdb.Config{
-		"address":      {URL: "http://canary:canary@host"},
-		"certificates": {URL: "rediss://canary@host:1", CA: "/nowhere.pem"},
+		"address":      {URL: env.NewSecret("http://canary:canary@host")},
+		"certificates": {URL: env.NewSecret("rediss://canary@host:1"), CA: "/nowhere.pem"},
 	} {
 		_, err := redisdb.Open(c)
 		if err == nil {
@@ -75,7 +75,7 @@ func TestOpen_GivesUpSoon(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	c, err := redisdb.Open(redisdb.Config{URL: env.Secret("redis://" + l.Addr().String()), Timeout: 50 * time.Millisecond})
+	c, err := redisdb.Open(redisdb.Config{URL: env.NewSecret("redis://" + l.Addr().String()), Timeout: 50 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

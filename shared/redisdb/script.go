@@ -18,6 +18,8 @@ import "github.com/redis/go-redis/v9"
 // Beside it "seen" holds the keys of events that are done, "tickets" the
 // customer's list (field per ticket), and one sorted set for all conversations
 // names those that have entries, by the time of the oldest. Times are Redis' own.
+// They may go back, when another server takes over: what is much further ahead than
+// it can be was written before, and counts as past.
 const prelude = `
 local function now()
   local t = redis.call('TIME')
@@ -46,7 +48,8 @@ end
 -- take takes the reply lease if it is free; all entries count as begun then.
 local function take(conv, token, lease, list)
   local t, holder = now(), redis.call('HGET', conv, 'lt')
-  if #list == 0 or (holder and holder ~= token and tonumber(redis.call('HGET', conv, 'lu') or '0') > t) then
+  local left = tonumber(redis.call('HGET', conv, 'lu') or '0') - t
+  if #list == 0 or (holder and holder ~= token and left > 0 and left <= 2 * tonumber(lease)) then
     return 0
   end
   redis.call('HSET', conv, 'lt', token, 'lu', ms(t + tonumber(lease)))
@@ -65,22 +68,34 @@ end
 `
 
 // KEYS conversation, seen, tickets
-// ARGV key, burst, every (ms), pause between warnings (ms), ttl (ms)
+// ARGV key, burst, every (ms), pause between warnings (ms), ttl (ms), seen's ttl
+// (ms), seen's size
 var load = redis.NewScript(prelude + `
 if redis.call('ZSCORE', KEYS[2], ARGV[1]) then return {'seen'} end
 local verdict = 'fresh'
+-- What is refused stays so, whoever brings it later.
+local function refused(t)
+  redis.call('ZADD', KEYS[2], t, ARGV[1])
+  redis.call('ZREMRANGEBYRANK', KEYS[2], 0, -tonumber(ARGV[7]) - 1)
+  redis.call('PEXPIRE', KEYS[2], ARGV[6])
+end
 if redis.call('HEXISTS', KEYS[1], 'e:' .. ARGV[1]) == 1 then
   verdict = 'repeated'
 else
   local t = now()
-  if tonumber(redis.call('HGET', KEYS[1], 'ban') or '0') > t then return {'banned'} end
+  if tonumber(redis.call('HGET', KEYS[1], 'ban') or '0') > t then
+    refused(t)
+    return {'banned'}
+  end
   local burst, every = tonumber(ARGV[2]), tonumber(ARGV[3])
   if burst > 0 then
     local tat = math.max(tonumber(redis.call('HGET', KEYS[1], 'tat') or '0'), t)
+    if tat - t > burst * every then tat = t end
     if tat - t > (burst - 1) * every then
       local last = tonumber(redis.call('HGET', KEYS[1], 'flood') or '0')
       redis.call('HSET', KEYS[1], 'flood', ms(t))
-      if t - last < tonumber(ARGV[4]) then return {'flooding'} end
+      refused(t)
+      if last <= t and t - last < tonumber(ARGV[4]) then return {'flooding'} end
       verdict = 'warned'
     else
       redis.call('HSET', KEYS[1], 'tat', ms(tat + every))
@@ -145,18 +160,19 @@ return {'', redis.call('HMGET', KEYS[1], 'v', 's', 'p'), list, redis.call('HGETA
 // = leave, '-' = forget), seen's ttl (ms), seen's size, ttl (ms), tickets'
 // generation (empty = none), their time, then ref and ticket in turn
 //
-// A profile is only kept when nothing is pending: a later event may have changed
-// the person meanwhile.
+// A profile is only kept by whoever finished the entry, and when nothing is
+// pending: a later event may have changed the person meanwhile.
 var finish = redis.NewScript(prelude + `
 local conv, key, t = KEYS[1], ARGV[3], now()
-redis.call('HDEL', conv, 'e:' .. key, 't:' .. key, 'r:' .. key, 'b:' .. key)
+local first = redis.call('HDEL', conv, 'e:' .. key)
+redis.call('HDEL', conv, 't:' .. key, 'r:' .. key, 'b:' .. key)
 redis.call('ZADD', KEYS[2], t, key)
 redis.call('ZREMRANGEBYRANK', KEYS[2], 0, -tonumber(ARGV[7]) - 1)
 redis.call('PEXPIRE', KEYS[2], ARGV[6])
 if ARGV[9] ~= '' then put_tickets(KEYS[3], ARGV[9], ARGV[10], ARGV[8], ARGV, 11) end
 local list, oldest = entries(conv), t
 if ARGV[5] == '-' then redis.call('HDEL', conv, 'p')
-elseif ARGV[5] ~= '' and #list == 0 and redis.call('EXISTS', conv) == 1 then redis.call('HSET', conv, 'p', ARGV[5]) end
+elseif ARGV[5] ~= '' and first == 1 and #list == 0 and redis.call('EXISTS', conv) == 1 then redis.call('HSET', conv, 'p', ARGV[5]) end
 for i = 1, #list, 4 do
   oldest = math.min(oldest, tonumber(redis.call('HGET', conv, 't:' .. list[i]) or ms(t)))
 end
@@ -171,18 +187,34 @@ return {'', {false, false, false}, list, redis.call('HGETALL', KEYS[3]), take(co
 `)
 
 // KEYS conversation
-// ARGV token, then the keys of entries whose replies were not begun after all
-var release = redis.NewScript(`
+// ARGV token, key of the one entry whose replies were begun (empty = none)
+var release = redis.NewScript(prelude + `
 if redis.call('HGET', KEYS[1], 'lt') == ARGV[1] then redis.call('HDEL', KEYS[1], 'lt', 'lu') end
-for i = 2, #ARGV do
-  if redis.call('HGET', KEYS[1], 'b:' .. ARGV[i]) == ARGV[1] then redis.call('HDEL', KEYS[1], 'b:' .. ARGV[i]) end
+local list = entries(KEYS[1])
+for i = 1, #list, 4 do
+  if list[i] ~= ARGV[2] and list[i + 3] == ARGV[1] then redis.call('HDEL', KEYS[1], 'b:' .. list[i]) end
 end
 return 0
 `)
 
-// KEYS index; ARGV age (ms), how many
+// KEYS index; ARGV age (ms), how many, what the keys of conversations begin and
+// end with. What is listed goes to the end of the line, so that conversations that
+// cannot be completed do not keep others from it; what Redis has dropped leaves it.
 var stale = redis.NewScript(prelude + `
-return redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ms(now() - tonumber(ARGV[1])), 'LIMIT', 0, ARGV[2])
+local t, out = now(), {}
+local function list(from, to)
+  for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], from, to, 'LIMIT', 0, ARGV[2])) do
+    if redis.call('EXISTS', ARGV[3] .. name .. ARGV[4]) == 1 then
+      redis.call('ZADD', KEYS[1], t, name)
+      out[#out + 1] = name
+    else
+      redis.call('ZREM', KEYS[1], name)
+    end
+  end
+end
+list('(' .. ms(t), '+inf')
+list('-inf', ms(t - tonumber(ARGV[1])))
+return out
 `)
 
 // KEYS tickets; ARGV generation, time, ttl (ms), then ref and ticket in turn

@@ -79,7 +79,7 @@ func decode(r *http.Request, v any) error {
 	case tooLarge(err):
 		return fmt.Errorf("read body: %w", err)
 	case err != nil:
-		return fmt.Errorf("%w body: %v", errInvalid, err)
+		return fmt.Errorf("%w body: %w", errInvalid, err)
 	}
 	return nil
 }

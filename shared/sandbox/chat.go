@@ -32,7 +32,7 @@ func (s *Sandbox) peoplePane(messenger string) (pane, error) {
 	if !ok {
 		return pane{}, fmt.Errorf("messenger: %w", errNotFound)
 	}
-	v := pane{head: messengerView{ID: messenger, Bot: p.bot()}}
+	v := pane{head: messengerView{ID: messenger, Bot: p.bot(), Crowd: p.crowd()}}
 	for _, person := range p.people() {
 		v.items = append(v.items, item{person.ID, person})
 	}

@@ -148,9 +148,9 @@ func (s *Sandbox) callPane(server string) (pane, error) {
 	if !ok {
 		return pane{}, fmt.Errorf("server: %w", errNotFound)
 	}
-	calls := w.calls.Since(0)
-	p := pane{head: map[string]int{"count": len(calls)}}
-	for _, c := range calls[max(0, len(calls)-callsMost):] {
+	count := w.calls.Count()
+	p := pane{head: map[string]int{"count": count}}
+	for _, c := range w.calls.Since(count - callsMost) {
 		id := strconv.Itoa(c.N)
 		p.items = append(p.items, item{id, callView{
 			id, c.N, c.At, c.Method, c.Status, c.Effect, cut(c.Params), cut(c.Result),

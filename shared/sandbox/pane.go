@@ -36,8 +36,12 @@ func (s *Sandbox) find(path string) (pane, error) {
 	switch {
 	case path == "faults":
 		return s.faultPane(), nil
+	case path == "history":
+		return s.historyPane(), nil
 	case path == "tickets" && s.tracker != nil:
-		return s.ticketsPane(), nil
+		return s.ticketsPane("", ""), nil
+	case len(part) >= 3 && part[0] == "found" && s.tracker != nil:
+		return s.ticketsPane(part[1], strings.Join(part[2:], "/")), nil
 	case len(part) == 2 && part[0] == "tickets" && s.tracker != nil:
 		return s.ticketPane(part[1])
 	case len(part) == 2 && part[0] == "calls":

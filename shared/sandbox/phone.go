@@ -21,6 +21,10 @@ type phone interface {
 	press(id, message int64, at place) (answers, error)
 	start(id int64, payload string) error
 	block(id int64, on bool) error
+	crowd() int                                 // how many were made up
+	grow(n int) []Newcomer                      // makes up so many more
+	search(words string, most int) []personView // in the crowd
+	take(id int64) error                        // puts somebody of the crowd among people
 	file(id, message int64, n int) (download, error)
 	subscribe() (changes <-chan struct{}, cancel func())
 }
@@ -70,8 +74,6 @@ type personView struct {
 	State    state     `json:"state"`
 	Last     string    `json:"last,omitempty"` // beginning of the newest message
 	At       time.Time `json:"at,omitempty"`   // of the newest message
-
-	number int64
 }
 
 // state is how a customer and the bot stand.
@@ -149,14 +151,4 @@ func at[T any](keyboard [][]T, p place) (b T, ok bool) {
 		return b, false
 	}
 	return keyboard[p.Row][p.Column], true
-}
-
-// find gives the person with the id.
-func find(people []personView, id int64) (personView, bool) {
-	for _, p := range people {
-		if p.number == id {
-			return p, true
-		}
-	}
-	return personView{}, false
 }

@@ -20,8 +20,11 @@ func (s *Sandbox) routes() *http.ServeMux {
 	mux.HandleFunc("GET "+api+"{pane...}", s.api(s.getPane))
 	mux.HandleFunc("GET "+api+"chats/{messenger}/{chat}/files/{message}/{n}", s.getChatFile)
 	mux.HandleFunc("GET "+api+"files/{id}", s.getFile)
+	mux.HandleFunc("GET "+api+"chats/{messenger}/crowd", s.api(s.findInCrowd))
 	for pattern, do := range map[string]action{
 		"POST chats/{messenger}":                             s.addPerson,
+		"POST chats/{messenger}/crowd":                       s.addCrowd,
+		"POST chats/{messenger}/{chat}/take":                 s.takePerson,
 		"POST chats/{messenger}/{chat}/messages":             s.sendMessage,
 		"PATCH chats/{messenger}/{chat}/messages/{message}":  s.editMessage,
 		"DELETE chats/{messenger}/{chat}/messages/{message}": s.deleteMessage,
@@ -32,9 +35,10 @@ func (s *Sandbox) routes() *http.ServeMux {
 		"POST tickets/{ticket}/comments":                     s.addComment,
 		"PATCH tickets/{ticket}/comments/{comment}":          s.editComment,
 		"DELETE tickets/{ticket}/comments/{comment}":         s.deleteComment,
-		"POST faults/{server}":                               s.addFault,
-		"DELETE faults/{server}":                             s.clearFaults,
-		"POST faults/{server}/release":                       s.release,
+		"POST history":                 s.playHistory,
+		"POST faults/{server}":         s.addFault,
+		"DELETE faults/{server}":       s.clearFaults,
+		"POST faults/{server}/release": s.release,
 	} {
 		method, path, _ := strings.Cut(pattern, " ")
 		mux.HandleFunc(method+" "+api+path, s.api(do))
@@ -83,4 +87,6 @@ type stateView struct {
 type messengerView struct {
 	ID  string `json:"id"`
 	Bot string `json:"bot"` // name of the bot or the community
+	// Crowd is how many people were made up, besides those in the list.
+	Crowd int `json:"crowd,omitempty"`
 }

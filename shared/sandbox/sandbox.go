@@ -33,7 +33,9 @@ type Config struct {
 	VK       *vk.Server
 	Tracker  *tracker.Server
 
-	ReplyPrefix string // with which a comment goes to the customer; default "/reply"
+	Register    Register // nil: the platform does not learn of those who are made up
+	History     *Past    // nil: no history is offered
+	ReplyPrefix string   // with which a comment goes to the customer; default "/reply"
 	Log         *slog.Logger
 }
 
@@ -52,6 +54,9 @@ type Sandbox struct {
 
 	mu       sync.Mutex
 	watchers map[chan struct{}]bool
+
+	past    past
+	playing sync.WaitGroup
 }
 
 // wire is the way to a server that can be disturbed and listened to.
@@ -95,8 +100,12 @@ func (s *Sandbox) add(name string, p phone, w wire) {
 	s.order = append(s.order, name)
 }
 
-// Close ends the streams of events, so that an http.Server can shut down.
-func (s *Sandbox) Close() { s.close() }
+// Close ends the streams of events, so that an http.Server can shut down, and the
+// making of a history.
+func (s *Sandbox) Close() {
+	s.close()
+	s.playing.Wait()
+}
 
 // ServeHTTP answers everything below /sandbox/.
 func (s *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {

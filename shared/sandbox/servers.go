@@ -47,6 +47,9 @@ type Running struct {
 	TrackerOrg   string // TRACKER_ORG_ID
 	TrackerQueue string
 
+	Register Register // of the page, see Config
+	History  *Past    // likewise; Past.Load is the caller's to set
+
 	log     *slog.Logger
 	servers []*http.Server
 	closers []func()
@@ -71,7 +74,7 @@ func Servers(c ServersConfig) (*Running, error) {
 
 // Config is that of the page over the running servers.
 func (r *Running) Config() Config {
-	return Config{Telegram: r.Telegram, VK: r.VK, Tracker: r.Tracker, Log: r.log}
+	return Config{Telegram: r.Telegram, VK: r.VK, Tracker: r.Tracker, Register: r.Register, History: r.History, Log: r.log}
 }
 
 // Variables is what a client's environment has to name to reach the servers.

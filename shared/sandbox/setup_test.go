@@ -31,7 +31,7 @@ type bundle struct {
 	web *http.Client
 }
 
-func setup(t *testing.T) *bundle {
+func setup(t *testing.T, change ...func(*sandbox.Config)) *bundle {
 	t.Helper()
 	servers, err := sandbox.Servers(sandbox.ServersConfig{})
 	if err != nil {
@@ -40,7 +40,11 @@ func setup(t *testing.T) *bundle {
 	t.Cleanup(servers.Close)
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	t.Cleanup(cancel)
-	box := sandbox.New(servers.Config())
+	cfg := servers.Config()
+	for _, f := range change {
+		f(&cfg)
+	}
+	box := sandbox.New(cfg)
 	web := httptest.NewServer(box)
 	t.Cleanup(web.Close)
 	t.Cleanup(box.Close)

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -98,9 +99,12 @@ func (s *Sandbox) tell(ctx context.Context, w http.ResponseWriter, memories []me
 
 func (s *Sandbox) lacks(m *memory) (Update, bool, error) {
 	p, err := s.find(m.path)
-	if err != nil {
+	if errors.Is(err, errNotFound) {
 		u, news := m.lose()
 		return u, news, nil
+	}
+	if err != nil {
+		return Update{}, false, err
 	}
 	return m.update(p)
 }
@@ -125,7 +129,7 @@ func (s *Sandbox) watch(ctx context.Context, paths []string) (changes <-chan str
 			for server := range s.wires {
 				sources["calls "+server] = true
 			}
-		case kind == "tickets":
+		case kind == "tickets", kind == "found":
 			sources["tracker"] = true
 		default:
 			sources[kind+" "+name] = true
@@ -166,16 +170,8 @@ func pass(ctx context.Context, in <-chan struct{}, out chan struct{}) {
 
 // listen tells of new calls.
 func listen(ctx context.Context, calls *fault.Log, out chan struct{}) {
-	seen := -1
-	for {
-		err := calls.Wait(ctx, func(all []fault.Call) bool {
-			news := len(all) != seen
-			seen = len(all)
-			return news
-		})
-		if err != nil {
-			return
-		}
+	for seen := 0; calls.More(ctx, seen) == nil; {
+		seen = calls.Count()
 		poke(out)
 	}
 }

@@ -32,7 +32,7 @@ func (p telegramPhone) people() []personView {
 func (p telegramPhone) person(u telegram.Person) personView {
 	v := personView{
 		ID: strconv.FormatInt(u.ID, 10), Name: strings.TrimSpace(u.FirstName + " " + u.LastName),
-		Username: u.Username, Language: u.Language, State: open, number: u.ID,
+		Username: u.Username, Language: u.Language, State: open,
 	}
 	chat := p.Chat(u.ID)
 	switch {
@@ -54,22 +54,44 @@ func (p telegramPhone) addPerson(n newPerson) int64 {
 	}).ID()
 }
 
-// customer gives the hand that holds the phone.
-func (p telegramPhone) customer(id int64) (*telegram.Customer, error) {
-	for _, u := range p.People() {
-		if u.ID == id {
-			return p.Customer(u.User), nil
+func (p telegramPhone) crowd() int { return p.CrowdSize() }
+
+func (p telegramPhone) grow(n int) (list []Newcomer) {
+	for _, u := range p.Crowd(n) {
+		list = append(list, Newcomer{ID: u.ID, Name: u.FirstName + " " + u.LastName, Username: u.Username, Language: u.Language})
+	}
+	return list
+}
+
+func (p telegramPhone) search(words string, most int) (found []personView) {
+	for _, u := range p.FindInCrowd(words, most) {
+		if now, ok := p.Person(u.ID); ok {
+			found = append(found, p.person(now))
 		}
 	}
-	return nil, fmt.Errorf("customer: %w", errNotFound)
+	return found
+}
+
+func (p telegramPhone) take(id int64) error {
+	_, err := p.customer(id)
+	return err
+}
+
+// customer gives the hand that holds the phone.
+func (p telegramPhone) customer(id int64) (*telegram.Customer, error) {
+	u, ok := p.Person(id)
+	if !ok {
+		return nil, fmt.Errorf("customer: %w", errNotFound)
+	}
+	return p.Customer(u.User), nil
 }
 
 func (p telegramPhone) chat(id int64) (chatView, bool) {
-	person, ok := find(p.people(), id)
+	person, ok := p.Person(id)
 	if !ok {
 		return chatView{}, false
 	}
-	v := chatView{Person: person, Bot: p.bot()}
+	v := chatView{Person: p.person(person), Bot: p.bot()}
 	for _, row := range p.Keyboard(id) {
 		var labels []buttonView
 		for _, label := range row {

@@ -89,9 +89,23 @@ func rowOf(t tracker.Ticket) ticketRow {
 	}
 }
 
-func (s *Sandbox) ticketsPane() pane {
-	var p pane
-	for _, t := range s.tracker.Tickets() {
+// ticketsShown is how many tickets a list has at the most: there may be fifty thousand.
+const ticketsShown = 200
+
+// ticketsHead says how many tickets there are besides those in the list.
+type ticketsHead struct {
+	Total int `json:"total"`
+}
+
+// ticketsPane is the tickets that changed last, of those in a queue ("" or "-": any)
+// in which the words are found.
+func (s *Sandbox) ticketsPane(queue, words string) pane {
+	if queue == "-" {
+		queue = ""
+	}
+	list, total := s.tracker.Find(tracker.Wanted{Queue: queue, Words: words, Named: string(tickets.FieldName)}, ticketsShown)
+	p := pane{head: ticketsHead{total}}
+	for _, t := range list {
 		p.items = append(p.items, item{t.ID, rowOf(t)})
 	}
 	return p

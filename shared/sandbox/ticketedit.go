@@ -109,7 +109,7 @@ func (s *Sandbox) editComment(r *http.Request) (any, error) {
 	}
 	err = agent.EditComment(r.PathValue("ticket"), r.PathValue("comment"), body.Text)
 	if errors.Is(err, tracker.ErrRefused) {
-		return nil, fmt.Errorf("%w text: %v", errInvalid, err)
+		return nil, fmt.Errorf("%w text: %w", errInvalid, err)
 	}
 	return nil, err
 }

@@ -27,7 +27,7 @@ func readForm(r *http.Request) (form, error) {
 	f := form{fields: map[string]string{}}
 	parts, err := r.MultipartReader()
 	if err != nil {
-		return f, fmt.Errorf("%w form: %v", errInvalid, err)
+		return f, fmt.Errorf("%w form: %w", errInvalid, err)
 	}
 	for {
 		part, err := parts.NextPart()
@@ -72,7 +72,7 @@ func badForm(err error) error {
 	if tooLarge(err) {
 		return fmt.Errorf("read form: %w", err)
 	}
-	return fmt.Errorf("%w form: %v", errInvalid, err)
+	return fmt.Errorf("%w form: %w", errInvalid, err)
 }
 
 // readOutgoing reads what a customer sends.

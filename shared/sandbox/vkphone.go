@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"supportbot/shared/sandbox/crowd"
 	"supportbot/shared/sandbox/vk"
 )
 
@@ -16,7 +17,7 @@ type vkPhone struct{ *vk.Server }
 // firstVK is above what fits into 32 bits, as new ids are.
 const firstVK = 1<<41 + 1000
 
-func (p vkPhone) bot() string { return "Support" }
+func (p vkPhone) bot() string { return p.Name() }
 
 func (p vkPhone) subscribe() (<-chan struct{}, func()) { return p.Subscribe() }
 
@@ -31,7 +32,7 @@ func (p vkPhone) people() []personView {
 func (p vkPhone) person(u vk.Person) personView {
 	v := personView{
 		ID: strconv.FormatInt(u.ID, 10), Name: strings.TrimSpace(u.FirstName + " " + u.LastName),
-		Username: u.ScreenName, Language: "ru", State: open, number: u.ID,
+		Username: u.ScreenName, Language: "ru", State: open,
 	}
 	if u.English {
 		v.Language = "en"
@@ -53,7 +54,9 @@ func (p vkPhone) person(u vk.Person) personView {
 func (p vkPhone) addPerson(n newPerson) int64 {
 	id := int64(firstVK)
 	for _, u := range p.People() {
-		id = max(id, u.ID+1)
+		if u.ID < crowd.First {
+			id = max(id, u.ID+1)
+		}
 	}
 	p.Customer(vk.User{
 		ID: id, FirstName: n.FirstName, LastName: n.LastName, ScreenName: n.Username, English: n.Language == "en",
@@ -61,22 +64,45 @@ func (p vkPhone) addPerson(n newPerson) int64 {
 	return id
 }
 
-// customer gives the hand that holds the phone.
-func (p vkPhone) customer(id int64) (*vk.Customer, error) {
-	for _, u := range p.People() {
-		if u.ID == id {
-			return p.Customer(u.User), nil
+func (p vkPhone) crowd() int { return p.CrowdSize() }
+
+func (p vkPhone) grow(n int) (list []Newcomer) {
+	for _, u := range p.Crowd(n) {
+		person := p.person(vk.Person{User: u, MayWrite: true})
+		list = append(list, Newcomer{ID: u.ID, Name: person.Name, Username: u.ScreenName, Language: person.Language})
+	}
+	return list
+}
+
+func (p vkPhone) search(words string, most int) (found []personView) {
+	for _, u := range p.FindInCrowd(words, most) {
+		if now, ok := p.Person(u.ID); ok {
+			found = append(found, p.person(now))
 		}
 	}
-	return nil, fmt.Errorf("customer: %w", errNotFound)
+	return found
+}
+
+func (p vkPhone) take(id int64) error {
+	_, err := p.customer(id)
+	return err
+}
+
+// customer gives the hand that holds the phone.
+func (p vkPhone) customer(id int64) (*vk.Customer, error) {
+	u, ok := p.Person(id)
+	if !ok {
+		return nil, fmt.Errorf("customer: %w", errNotFound)
+	}
+	return p.Customer(u.User), nil
 }
 
 func (p vkPhone) chat(id int64) (chatView, bool) {
-	person, ok := find(p.people(), id)
+	person, ok := p.Person(id)
 	if !ok {
 		return chatView{}, false
 	}
-	v := chatView{Person: person, Bot: p.bot()}
+	v := chatView{Person: p.person(person), Bot: p.bot()}
 	if k := p.Keyboard(id); k != nil {
 		v.Keyboard = vkButtons(k)
 	}

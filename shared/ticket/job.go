@@ -6,11 +6,10 @@ import (
 	"supportbot/shared/messenger"
 )
 
-// The queues. Each belongs to one function.
+// The queues of what concerns tickets. Each belongs to one function.
 const (
 	QueueTickets    = "tickets"    // ticket-worker: the customer's requests -> Tracker
 	QueueDeliveries = "deliveries" // tracker-worker: Tracker's news -> the customer
-	QueueBroadcasts = "broadcasts" // notification-worker
 )
 
 // InboundLane is the lane of what a customer asks of Tracker.

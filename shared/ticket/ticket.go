@@ -72,6 +72,15 @@ func Marked(text string) (body, mark string, ok bool) {
 	return strings.TrimSpace(body), strings.TrimSuffix(mark, ")"), ok
 }
 
+// The kinds of comments that the platform writes: what a marker begins with.
+const (
+	MarkCustomer = "c" // a customer's message
+	MarkRobot    = "r" // the robot's own words
+)
+
+// FromCustomer reports whether a marker is that of a customer's message.
+func FromCustomer(mark string) bool { return strings.HasPrefix(mark, MarkCustomer) }
+
 // Customer is the person in a chat, as the ticket shows them.
 type Customer struct {
 	Address messenger.Address `json:"address"`
@@ -107,12 +116,23 @@ const (
 	PhaseClosed   Phase = "closed"   // final: a message asks for a new ticket
 )
 
+// EntryKind says what a line of a ticket's history is.
+type EntryKind string
+
+// The kinds of entries.
+const (
+	EntryCreated  EntryKind = "created"
+	EntryCustomer EntryKind = "customer" // a message of theirs
+	EntryAgent    EntryKind = "agent"    // an agent's reply
+	EntryStatus   EntryKind = "status"   // the status became Entry.Status
+)
+
 // Entry is one line of a ticket's history as the customer may see it.
 type Entry struct {
 	At     time.Time `json:"at"`
-	Kind   string    `json:"kind"` // "created", "customer", "agent", "status"
+	Kind   EntryKind `json:"kind"`
 	Text   string    `json:"text,omitempty"`
-	Status string    `json:"status,omitempty"` // key, for "status"
+	Status string    `json:"status,omitempty"` // key, for EntryStatus
 	// StatusName is Tracker's own name of the status, as in Summary.
 	StatusName string `json:"status_name,omitempty"`
 	Files      int    `json:"files,omitempty"`

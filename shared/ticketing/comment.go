@@ -28,6 +28,9 @@ func (s *Service) comment(ctx context.Context, r *job.Run) (job.Outcome, error) 
 
 // add writes messages into a ticket as one comment with their files.
 func (s *Service) add(ctx context.Context, r *job.Run, c ticket.Customer, ref ticket.Ref, ms []ticket.Message) error {
+	if done(r, stageComment) {
+		return nil
+	}
 	var p progress
 	if err := r.DecodeStage(&p); err != nil {
 		return err
@@ -36,11 +39,13 @@ func (s *Service) add(ctx context.Context, r *job.Run, c ticket.Customer, ref ti
 	if err != nil {
 		return err
 	}
-	if err := s.uploads(ctx, r, c.Address, ms, &p); err != nil {
-		return err
+	if !r.Begun(stageComment) { // else they may be in the ticket already
+		if err := s.uploads(ctx, r, c.Address, ms, &p); err != nil {
+			return err
+		}
 	}
 	n := tracker.NewComment{Text: s.message(c, ms, p), Attachments: p.ids()}
-	return s.write(ctx, r, stageComment, issue, n, p)
+	return s.write(ctx, r, customers, stageComment, issue, n, p)
 }
 
 // decodeComments reads a single comment, or the members of an album in the order

@@ -2,7 +2,6 @@ package ticketing
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -12,8 +11,6 @@ import (
 	"supportbot/shared/ticket"
 	"supportbot/shared/tracker"
 )
-
-func as[T error](err error, target *T) bool { return errors.As(err, target) }
 
 // create opens a ticket, tells the agent how to answer, and tells the customer.
 func (s *Service) create(ctx context.Context, r *job.Run) (job.Outcome, error) {
@@ -31,7 +28,7 @@ func (s *Service) create(ctx context.Context, r *job.Run) (job.Outcome, error) {
 		}
 	}
 	intro := tracker.NewComment{Text: s.text("intro", "prefix", s.d.ReplyPrefix)}
-	if err := s.write(ctx, r, stageIntro, p.Issue.Issue, intro, p); err != nil {
+	if err := s.write(ctx, r, robots, stageIntro, p.Issue.Issue, intro, p); err != nil {
 		return job.Outcome{}, err
 	}
 	return job.Outcome{Result: p.Issue, Then: []job.New{created(in, *p.Issue)}}, nil
@@ -44,20 +41,16 @@ func (s *Service) open(ctx context.Context, r *job.Run, in ticket.Create, p *pro
 	if err != nil {
 		return job.Review(err)
 	}
+	maybe := r.Begun(stageCreate)
 	if err := r.Begin(ctx, stageCreate, p); err != nil {
 		return err
 	}
 	issue, err := s.d.Tracker.Create(ctx, n)
-	if k := tracker.KindOf(err); err != nil && (k == tracker.Duplicate || k == tracker.Invalid) {
-		// Refused also if an earlier call, whose end nobody knows, has made it: its
-		// files are used up then, which Tracker may say before it says that the
-		// value is not unique.
-		if made, ferr := s.d.Tracker.FindByUnique(ctx, n.Unique); ferr == nil || k == tracker.Duplicate {
-			issue, err = made, ferr
-		}
+	if k := tracker.KindOf(err); k == tracker.Duplicate || k == tracker.Invalid {
+		issue, err = s.made(ctx, n.Unique, maybe, err)
 	}
 	if err != nil {
-		return s.decide(r, fmt.Errorf("open ticket: %w", err))
+		return decide(ctx, r, fmt.Errorf("open ticket: %w", err))
 	}
 	p.Issue = &Created{Issue: issue.ID, Key: issue.Key}
 	if err := s.d.Records.BeginCursor(ctx, issue.ID, issue.CreatedAt); err != nil {
@@ -66,6 +59,21 @@ func (s *Service) open(ctx context.Context, r *job.Run, in ticket.Create, p *pro
 	sum := summarize(s.d.Catalogue, issue, ticket.Ref{Draft: in.Draft})
 	s.keep(ctx, in.Customer.Address, &sum)
 	return r.Done(ctx, stageCreate, p)
+}
+
+// made gives the issue that an earlier call has made, or why there is none. The
+// refusal need not say that the value is not unique: the files of a call that took
+// effect are used up, and Tracker may say that first. maybe: there was an earlier
+// call whose end nobody knows, so what cannot be found yet is looked for again.
+func (s *Service) made(ctx context.Context, unique string, maybe bool, refused error) (tracker.Issue, error) {
+	issue, err := s.d.Tracker.FindByUnique(ctx, unique)
+	switch {
+	case tracker.KindOf(err) != tracker.NotFound:
+		return issue, err
+	case maybe:
+		return issue, &tracker.Error{Kind: tracker.Uncertain, Call: "create issue", Err: refused}
+	}
+	return issue, refused
 }
 
 func (s *Service) newIssue(in ticket.Create, p progress) (tracker.NewIssue, error) {
@@ -113,11 +121,4 @@ func notice(c ticket.Customer, key string, sequence int64, text string, k messen
 		Lane: job.Lane{Name: ticket.OutboundLane(c.Address)}, Sequence: sequence,
 		Payload: ticket.Notice{Address: c.Address, Part: messenger.Part{Text: text}, Keyboard: k},
 	}
-}
-
-func decodeResult(j *job.Job, v any) error {
-	if err := json.Unmarshal(j.Result, v); err != nil {
-		return job.Review(fmt.Errorf("decode result of job %d: %w", j.ID, err))
-	}
-	return nil
 }

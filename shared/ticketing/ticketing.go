@@ -19,7 +19,7 @@ import (
 	"supportbot/shared/catalogue"
 	"supportbot/shared/job"
 	"supportbot/shared/messenger"
-	"supportbot/shared/news"
+	"supportbot/shared/obs"
 	"supportbot/shared/ticket"
 	"supportbot/shared/tracker"
 )
@@ -32,9 +32,9 @@ type Tracker interface {
 	AddComment(ctx context.Context, issue string, n tracker.NewComment) (tracker.Comment, error)
 	Comments(ctx context.Context, issue, after string) ([]tracker.Comment, error)
 	Upload(ctx context.Context, u tracker.Upload) (tracker.Attachment, error)
-	SetFields(ctx context.Context, issue string, version int64, fields map[tracker.Field]string) (tracker.Issue, error)
+	SetFields(ctx context.Context, issue string, fields map[tracker.Field]string) error
 	Transitions(ctx context.Context, issue string) ([]tracker.Transition, error)
-	Transit(ctx context.Context, issue, id, resolution, comment string) error
+	Transit(ctx context.Context, issue, id string) error
 }
 
 // Files opens what customers sent.
@@ -108,82 +108,6 @@ type Created struct {
 	Key   string `json:"key"`
 }
 
-// again handles an event that could not be placed because Tracker was away.
-func (s *Service) again(ctx context.Context, r *job.Run) (job.Outcome, error) {
-	var p ticket.Again
-	if err := r.Decode(&p); err != nil {
-		return job.Outcome{}, err
-	}
-	if err := s.d.Conversation.Again(ctx, p.Event); err != nil {
-		return job.Outcome{}, job.Unavailable(r, err)
-	}
-	return job.Outcome{}, nil
-}
-
-// issue finds the ticket that a job is about. While its creation has not
-// completed the job is held for it.
-func (s *Service) issue(ctx context.Context, r *job.Run, a messenger.Address, ref ticket.Ref) (id string, err error) {
-	if ref.Draft == "" {
-		return s.owned(ctx, r, a, ref.Issue)
-	}
-	made, err := s.d.Records.Find(ctx, ticket.DraftKey(ref.Draft))
-	if err != nil {
-		return "", err
-	}
-	if made != nil && made.Lane.Name != ticket.InboundLane(a) {
-		return "", errForeign
-	}
-	if made != nil && made.State != job.Completed {
-		return "", job.HoldFor(made.Key)
-	}
-	if made != nil {
-		var c Created
-		if err := decodeResult(made, &c); err != nil {
-			return "", err
-		}
-		return c.Issue, nil
-	}
-	// The row was cleaned up long ago; Tracker remembers.
-	found, err := s.d.Tracker.FindByUnique(ctx, ticket.Unique(a, ref.Draft))
-	if err != nil {
-		return "", s.decide(r, err)
-	}
-	return found.ID, nil
-}
-
-var errForeign = job.Review(errors.New("the ticket is another customer's"))
-
-// owned makes sure that a ticket which no draft names is the customer's: buttons
-// can be forged.
-func (s *Service) owned(ctx context.Context, r *job.Run, a messenger.Address, id string) (string, error) {
-	issue, err := s.d.Tracker.Issue(ctx, id)
-	if err != nil {
-		return "", s.decide(r, fmt.Errorf("read ticket: %w", err))
-	}
-	if owner, ok := news.CustomerOf(issue); !ok || owner.Address != a {
-		return "", errForeign
-	}
-	return issue.ID, nil
-}
-
-// decide turns an error of Tracker's into the job's decision. Calls that may have
-// taken effect are dealt with before.
-func (s *Service) decide(r *job.Run, err error) error {
-	var e *tracker.Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	switch e.Kind {
-	case tracker.RateLimited:
-		return job.Later(max(e.RetryAfter, time.Second), err)
-	case tracker.Temporary:
-		return job.Unavailable(r, err)
-	case tracker.Invalid, tracker.Frozen:
-		return job.Review(err) // the same request would be refused again
-	}
-	return err
-}
-
 // keep updates the customer's kept list, or forgets it.
 func (s *Service) keep(ctx context.Context, a messenger.Address, sum *ticket.Summary) {
 	var err error
@@ -193,7 +117,7 @@ func (s *Service) keep(ctx context.Context, a messenger.Address, sum *ticket.Sum
 		err = s.d.Lists.Drop(ctx, a)
 	}
 	if err != nil {
-		s.d.Log.WarnContext(ctx, "kept list of tickets was not updated", slog.Any("error", err))
+		s.d.Log.WarnContext(ctx, "kept list of tickets was not updated", slog.Any(obs.Error, err))
 	}
 }
 

@@ -17,7 +17,8 @@ import (
 type progress struct {
 	Uploads []upload `json:"uploads,omitempty"` // by the order of the attachments
 	Issue   *Created `json:"issue,omitempty"`
-	Open    bool     `json:"open,omitempty"` // the ticket to reopen was open already
+	Replays int      `json:"replays,omitempty"` // job.Job.Replays when the files were uploaded
+	Open    bool     `json:"open,omitempty"`    // the ticket to reopen was open already
 }
 
 // upload is one file on its way: its temporary id in Tracker, or why there is
@@ -52,8 +53,12 @@ func attachments(ms []ticket.Message) []messenger.Attachment {
 // uploads brings the files of messages to Tracker, one after the other, each
 // streamed from the messenger. A file that the messenger does not give is left
 // out and named in the text; an upload that failed may be repeated, since nobody
-// sees a temporary file.
+// sees a temporary file. A replay uploads anew: nobody says how long Tracker keeps
+// such files.
 func (s *Service) uploads(ctx context.Context, r *job.Run, a messenger.Address, ms []ticket.Message, p *progress) error {
+	if p.Replays < r.Replays {
+		p.Uploads, p.Replays = nil, r.Replays
+	}
 	all := attachments(ms)
 	if len(p.Uploads) >= len(all) {
 		return nil
@@ -68,11 +73,11 @@ func (s *Service) uploads(ctx context.Context, r *job.Run, a messenger.Address, 
 			return err
 		}
 		u, err := s.upload(ctx, files, all[i])
+		if err != nil && !missing(r, err) {
+			return decideFile(ctx, r, fmt.Errorf("carry file: %w", err))
+		}
 		if err != nil {
-			if rerr := r.Refused(ctx); rerr != nil {
-				return rerr
-			}
-			return s.decideFile(r, err)
+			s.d.Log.WarnContext(ctx, "file of a customer is not to be had", slog.String("kind", string(all[i].Kind)), slog.Any(obs.Error, err))
 		}
 		p.Uploads = append(p.Uploads, u)
 		if err := r.Done(ctx, stage, p); err != nil {
@@ -82,41 +87,21 @@ func (s *Service) uploads(ctx context.Context, r *job.Run, a messenger.Address, 
 	return nil
 }
 
+// upload carries one file. With an error it is missing.
 func (s *Service) upload(ctx context.Context, files Files, a messenger.Attachment) (upload, error) {
 	body, err := files.Open(ctx, a)
-	if messenger.KindOf(err) == messenger.Invalid && err != nil {
-		s.d.Log.WarnContext(ctx, "file of the customer is not to be had", slog.String("kind", string(a.Kind)), slog.Any(obs.Error, err))
-		return upload{Missing: true}, nil
-	}
 	if err != nil {
-		return upload{}, fmt.Errorf("open file: %w", err)
+		return upload{Missing: true}, err
 	}
 	defer func() { _ = body.Close() }()
+	from := &source{r: body, said: a.Size}
 	size := a.Size
 	if size == 0 {
 		size = -1
 	}
-	made, err := s.d.Tracker.Upload(ctx, tracker.Upload{Name: a.Name, Size: size, Body: body})
-	if tracker.KindOf(err) == tracker.Invalid && err != nil {
-		return upload{Missing: true}, nil
-	}
+	made, err := s.d.Tracker.Upload(ctx, tracker.Upload{Name: a.Name, Size: size, Body: from})
 	if err != nil {
-		return upload{}, fmt.Errorf("upload file: %w", err)
+		return upload{Missing: true}, from.blame(err)
 	}
 	return upload{ID: made.ID}, nil
-}
-
-// decideFile is decide for errors of either side.
-func (s *Service) decideFile(r *job.Run, err error) error {
-	var e *messenger.Error
-	if !as(err, &e) {
-		return s.decide(r, err)
-	}
-	switch e.Kind {
-	case messenger.RateLimited:
-		return job.Later(e.RetryAfter, err)
-	case messenger.Temporary, messenger.Uncertain: // reading a file twice does no harm
-		return job.Unavailable(r, err)
-	}
-	return err
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,30 +19,26 @@ import (
 // earliest: the first call may still land, and listings lag behind writes.
 const settle = time.Minute
 
-// marker names a comment of ours within the text, and says whether it carries a
-// customer's words.
-func marker(r *job.Run, stage string) string {
-	kind := robots
-	if r.Kind == ticket.KindComment || r.Kind == ticket.KindReopen {
-		kind = customers
-	}
-	sum := sha256.Sum256([]byte(r.Key + "\x00" + stage))
-	return ticket.MarkerPrefix + kind + hex.EncodeToString(sum[:9]) + ")"
-}
-
 // The kinds of comments that the platform writes.
 const (
-	customers = "c" // a customer's message
-	robots    = "r" // the robot's own words
+	customers = ticket.MarkCustomer // a customer's message
+	robots    = ticket.MarkRobot    // the robot's own words
 )
 
-// write adds a comment once. After an outcome that nobody knows it looks for the
-// comment before it writes again.
-func (s *Service) write(ctx context.Context, r *job.Run, stage, issue string, n tracker.NewComment, data any) error {
-	if r.Stage == "done "+stage {
+// marker names a comment of ours within its text (ticket.Marked), and says what
+// it carries. Nobody sees it before the comment is there.
+func marker(r *job.Run, kind, stage string) string {
+	sum := sha256.Sum256([]byte(r.Key + "\x00" + stage))
+	return kind + hex.EncodeToString(sum[:9])
+}
+
+// write adds a comment of the given kind once. After an outcome that nobody knows
+// it looks for the comment before it writes again.
+func (s *Service) write(ctx context.Context, r *job.Run, kind, stage, issue string, n tracker.NewComment, data any) error {
+	if done(r, stage) {
 		return nil
 	}
-	mark := marker(r, stage)
+	mark := marker(r, kind, stage)
 	if r.Begun(stage) {
 		found, err := s.written(ctx, r, issue, mark)
 		if err != nil {
@@ -54,19 +51,11 @@ func (s *Service) write(ctx context.Context, r *job.Run, stage, issue string, n 
 	if err := r.Begin(ctx, stage, data); err != nil {
 		return err
 	}
-	n.Text = strings.TrimRight(n.Text, "\n") + "\n\n" + mark
-	_, err := s.d.Tracker.AddComment(ctx, issue, n)
-	if err == nil {
-		return r.Done(ctx, stage, data)
+	n.Text = strings.TrimRight(n.Text, "\n") + "\n\n" + ticket.MarkerPrefix + mark + ")"
+	if _, err := s.d.Tracker.AddComment(ctx, issue, n); err != nil {
+		return decide(ctx, r, fmt.Errorf("write comment: %w", err))
 	}
-	err = fmt.Errorf("write comment: %w", err)
-	if tracker.KindOf(err) == tracker.Uncertain {
-		return job.After(settle, err)
-	}
-	if rerr := r.Refused(ctx); rerr != nil {
-		return rerr
-	}
-	return s.decide(r, err)
+	return r.Done(ctx, stage, data)
 }
 
 // written looks for a comment of ours that may have been made.
@@ -76,12 +65,13 @@ func (s *Service) written(ctx context.Context, r *job.Run, issue, mark string) (
 	}
 	comments, err := s.d.Tracker.Comments(ctx, issue, "")
 	if err != nil {
-		return false, s.decide(r, fmt.Errorf("look for comment: %w", err))
+		return false, decide(ctx, r, fmt.Errorf("look for comment: %w", err))
 	}
-	for i := len(comments) - 1; i >= 0; i-- {
-		if strings.Contains(comments[i].Text, mark) {
-			return true, nil
-		}
-	}
-	return false, nil
+	return slices.ContainsFunc(comments, func(c tracker.Comment) bool {
+		_, found, ok := ticket.Marked(c.Text)
+		return ok && found == mark
+	}), nil
 }
+
+// done reports whether the last thing recorded is that this effect happened.
+func done(r *job.Run, stage string) bool { return r.Stage == "done "+stage }

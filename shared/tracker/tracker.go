@@ -12,24 +12,36 @@ import (
 
 // Issue is a ticket as Tracker shows it.
 type Issue struct {
-	ID          string // immutable, survives a move to another queue
-	Key         string // "SUP-12"; changes when the issue is moved
-	Version     int64
-	Queue       string // key
-	Summary     string
-	Description string
-	Type        string // key
-	Priority    string // key
-	Status      Status
-	Resolution  string // key; "" while open
-	Assignee    string // login or id; "" when nobody
-	Unique      string // what the creator gave as NewIssue.Unique
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
-	ResolvedAt  time.Time // zero while open
+	ID           string // immutable, survives a move to another queue
+	Key          string // "SUP-12"; changes when the issue is moved
+	Version      int64
+	Queue        string // key
+	Summary      string
+	Description  string
+	Type         string // key
+	Priority     string // key
+	Status       Status
+	Resolution   string // key; "" while open
+	Assignee     string // login or id; "" when nobody
+	AssigneeID   string // as entries of the changelog carry it
+	AssigneeName string // for people only
+	Unique       string // what the creator gave as NewIssue.Unique
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
+	ResolvedAt   time.Time // zero while open
+	Deadline     time.Time // a day, at its midnight in UTC; zero when there is none
+	SLA          []Clock   // the timers of the queue's SLA rules that count for it
 	// Fields are the customer's fields by logical name (Field*). A moved issue
 	// has lost them.
 	Fields map[Field]string
+}
+
+// Clock is a timer of an SLA rule. Tracker's reference does not describe its form,
+// which is not verified.
+type Clock struct {
+	FailsAt time.Time // moves while the timer is paused; zero when Tracker does not say
+	Failed  bool
+	Stopped bool // it fails no more
 }
 
 // Status is a status by key; Type is "new", "inProgress", "paused", "done",
@@ -84,6 +96,7 @@ type Comment struct {
 	Text        string // Markdown as written
 	Version     int64
 	Author      string   // id of the user
+	Mail        bool     // came in by mail: anybody may have written it
 	Summonees   []string // ids of the users summoned
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
@@ -118,9 +131,32 @@ type Change struct {
 	Author string // id of the user
 	Type   string // "IssueCreated", "IssueWorkflow", "IssueCommentAdded", ...
 	Status *StatusChange
+	Fields []FieldChange // the status too, where it changed
 	// Comments named by the entry; one entry may carry fields and comments.
 	Added, Updated, Removed []string
+	Edits                   []CommentEdit // of Updated, those whose texts Tracker tells
 }
+
+// TypeMoved is the type of the entry in which an issue went to another queue and
+// lost its local fields.
+const TypeMoved = "IssueMoved"
+
+// FieldChange is the change of one field: a global one by its key ("assignee",
+// "priority", ...), a local one by its key without the queue's prefix.
+type FieldChange struct {
+	Field    string
+	From, To Value
+}
+
+// Value is a value of a field; zero: none. Key is the key of an entry of a
+// dictionary, the id of a user, or the value itself; lists have none.
+type Value struct {
+	Key  string
+	Name string // of a user or an entry; for people only
+}
+
+// CommentEdit is the change of a comment's text.
+type CommentEdit struct{ Comment, From, To string }
 
 // StatusChange is a step of the workflow, as status keys.
 type StatusChange struct{ From, To string }

@@ -7,7 +7,9 @@ package wiring
 import (
 	"log/slog"
 	"os"
+	"time"
 
+	"supportbot/shared/broadcast"
 	"supportbot/shared/env"
 	"supportbot/shared/job"
 	"supportbot/shared/obs"
@@ -41,15 +43,18 @@ func Cloud(function string) Runtime {
 type Core struct {
 	DB        *postgres.DB
 	Publisher *job.Publisher
+
+	limit time.Duration // of a call of the function; 0: none
 }
 
 // NewCore opens the core. It reads every variable that it needs and gives all
 // problems at once; callers read theirs before, into the same reader.
 func NewCore(rt Runtime) (Core, error) {
 	cfg := postgres.ConfigFrom(rt.Env)
+	limit := rt.Env.Duration("FUNCTION_TIMEOUT", 0)
 	var sqs ymq.Config
 	if rt.Queue == nil {
-		sqs = ymq.ConfigFrom(rt.Env, ticket.QueueTickets, ticket.QueueDeliveries)
+		sqs = ymq.ConfigFrom(rt.Env, ticket.QueueTickets, ticket.QueueDeliveries, broadcast.Queue)
 	}
 	if err := rt.Env.Err(); err != nil {
 		return Core{}, err
@@ -65,7 +70,7 @@ func NewCore(rt Runtime) (Core, error) {
 			return Core{}, err
 		}
 	}
-	return Core{DB: db, Publisher: &job.Publisher{Queue: q, Store: db, Log: rt.Log}}, nil
+	return Core{DB: db, Publisher: &job.Publisher{Queue: q, Store: db, Log: rt.Log}, limit: limit}, nil
 }
 
 // Worker is a worker on one queue.
@@ -78,6 +83,6 @@ func (c Core) Worker(rt Runtime, queue string, kinds ...map[string]job.Kind) *jo
 	}
 	return &job.Worker{
 		Queue: queue, Kinds: all, Store: c.DB, Publisher: c.Publisher,
-		Log: rt.Log, Clock: job.SystemClock(), Hook: rt.Hook,
+		Log: rt.Log, Clock: job.SystemClock(), Hook: rt.Hook, Limit: c.limit,
 	}
 }

@@ -20,22 +20,23 @@ var layers = map[string]string{
 
 	// What the platform is about, and the ports: value types, rules and small
 	// interfaces. Nothing here knows a vendor's library.
-	"shared/catalogue": "domain", "shared/dialog": "domain", "shared/job": "domain", "shared/markup": "domain",
+	"shared/analytics": "domain", "shared/broadcast": "domain", "shared/catalogue": "domain", "shared/dialog": "domain", "shared/job": "domain", "shared/markup": "domain",
 	"shared/messenger": "domain", "shared/pace": "domain", "shared/person": "domain", "shared/phrase": "domain",
 	"shared/queue": "domain", "shared/ticket": "domain", "shared/tracker": "domain", "shared/ycf": "domain",
 
 	"shared/messenger/telegram": "adapter", "shared/messenger/vk": "adapter", "shared/tracker/v3": "adapter",
-	"shared/postgres": "adapter", "shared/redisdb": "adapter",
+	"shared/clickhouse": "adapter", "shared/postgres": "adapter", "shared/redisdb": "adapter",
 	"shared/queue/ymq": "adapter", "shared/queue/memqueue": "adapter", "shared/queue/trigger": "adapter",
 
-	"shared/conversation": "use case", "shared/delivery": "use case", "shared/news": "use case",
+	"shared/access": "use case", "shared/alarm": "use case", "shared/analytics/loader": "use case", "shared/broadcasting": "use case", "shared/console": "use case",
+	"shared/conversation": "use case", "shared/delivery": "use case", "shared/metric": "use case", "shared/news": "use case", "shared/notification": "use case",
 	"shared/reconcile": "use case", "shared/ticketing": "use case",
 
 	"shared/messenger/all": "wiring", "shared/wiring": "wiring",
 
 	"functions": "function", "functions/local": "local",
 
-	"shared/backend": "test", "shared/sandbox": "test", "shared/spec": "test",
+	"shared/backend": "test", "shared/clickhouse/clickhousetest": "test", "shared/browsertest": "test", "shared/sandbox": "test", "shared/spec": "test",
 	"shared/messenger/messengertest": "test", "shared/queue/queuetest": "test", "shared/wiring/wiringtest": "test",
 }
 
@@ -56,13 +57,12 @@ var foreign = map[string][]string{
 	"github.com/SevereCloud/vksdk/v2":                    {"vk-webhook", "ticket-worker", "tracker-worker", "reconciler", "notification-api", "notification-worker"},
 	"github.com/go-telegram-bot-api/telegram-bot-api/v5": {"telegram-webhook", "ticket-worker", "tracker-worker", "reconciler", "notification-api", "notification-worker"},
 	"github.com/pressly/goose/v3":                        {"migrate"},
-	"github.com/ClickHouse/clickhouse-go/v2":             {"analytics-loader", "notification-api", "reconciler", "migrate"},
 }
 
 // undeployed is never linked into a function: what only tests need.
 var undeployed = []string{
 	"testing", "net/http/httptest", "github.com/google/go-cmp", "go.uber.org/goleak", "github.com/alicebob/miniredis",
-	"github.com/santhosh-tekuri/jsonschema",
+	"github.com/santhosh-tekuri/jsonschema", "github.com/ClickHouse",
 }
 
 type listed struct {

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -212,15 +213,35 @@ func TestRecover(t *testing.T) {
 	}
 }
 
+// Each sender is told the wait in the form that it reads.
+func TestUnavailable_RetryAfter(t *testing.T) {
+	t.Parallel()
+	r := httptest.NewRequest("POST", "/", nil)
+	seconds, date := httptest.NewRecorder(), httptest.NewRecorder()
+	before := time.Now().Truncate(time.Second)
+	ycf.Unavailable(seconds, r, io.ErrUnexpectedEOF)
+	ycf.UnavailableUntil(date, r, io.ErrUnexpectedEOF)
+	if got := seconds.Header().Get("Retry-After"); got != "5" {
+		t.Errorf("in seconds: got %q, want 5", got)
+	}
+	at, err := http.ParseTime(date.Header().Get("Retry-After"))
+	if err != nil || at.Before(before.Add(5*time.Second)) || at.After(time.Now().Add(5*time.Second)) {
+		t.Errorf("as a date: got %q, %v, want in 5 s", date.Header().Get("Retry-After"), err)
+	}
+	if seconds.Code != http.StatusServiceUnavailable || date.Code != http.StatusServiceUnavailable {
+		t.Errorf("got %d and %d, want 503", seconds.Code, date.Code)
+	}
+}
+
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	w := httptest.NewRecorder()
 	ctx := context.WithValue(ycf.WithRequestID(context.Background(), "r-1"), "lambdaRuntimeFunctionName", "vk-webhook") //nolint:staticcheck // the runtime's key
-	ycf.Unavail(&out, w, httptest.NewRequest("POST", "/", nil).WithContext(ctx), io.ErrUnexpectedEOF)
+	ycf.Unavail(&out, w, httptest.NewRequest("POST", "/", nil).WithContext(ctx), io.ErrUnexpectedEOF, "7")
 
-	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "5" {
-		t.Errorf("got %d, Retry-After %q, want 503 and 5", w.Code, w.Header().Get("Retry-After"))
+	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "7" {
+		t.Errorf("got %d, Retry-After %q, want 503 and 7", w.Code, w.Header().Get("Retry-After"))
 	}
 	if strings.Contains(w.Body.String(), io.ErrUnexpectedEOF.Error()) {
 		t.Errorf("the sender is told what went wrong: %s", w.Body)

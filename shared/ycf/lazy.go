@@ -4,18 +4,16 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 )
 
 // Lazy builds a function's dependencies at its first call and keeps them for the
-// life of the instance. Only success is kept: after a failure the next call
-// builds anew, so an instance that started while its database was away heals by
-// itself. Calls that come while a build runs share its outcome.
+// life of the instance. Only success is kept: after a failure the next call builds
+// anew, so an instance heals by itself. Calls that come while a build runs share its
+// outcome.
 type Lazy[T any] struct {
-	// Build makes the value. Its context ends after Timeout and not with the
-	// call that happened to come first.
-	Build   func(ctx context.Context) (T, error)
-	Timeout time.Duration // 0: no limit
+	// Build makes the value. It connects to nobody: what cannot be reached is the
+	// matter of the call that needs it.
+	Build func() (T, error)
 
 	mu  sync.Mutex
 	try *attempt[T] // running or successful; nil: to be made
@@ -39,9 +37,13 @@ func (l *Lazy[T]) Get(ctx context.Context) (T, error) {
 	l.try = try
 	l.mu.Unlock()
 
-	try.err = Guard(func() (err error) {
-		try.value, err = l.build(ctx)
-		return err
+	try.err = Guard(func() error {
+		value, err := l.Build()
+		if err != nil {
+			return fmt.Errorf("build function: %w", err)
+		}
+		try.value = value
+		return nil
 	})
 	if try.err != nil {
 		l.mu.Lock()
@@ -50,21 +52,6 @@ func (l *Lazy[T]) Get(ctx context.Context) (T, error) {
 	}
 	close(try.done)
 	return try.value, try.err
-}
-
-func (l *Lazy[T]) build(ctx context.Context) (T, error) {
-	ctx = context.WithoutCancel(ctx)
-	if l.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, l.Timeout)
-		defer cancel()
-	}
-	value, err := l.Build(ctx)
-	if err != nil {
-		var none T
-		return none, fmt.Errorf("build function: %w", err)
-	}
-	return value, nil
 }
 
 func (a *attempt[T]) wait(ctx context.Context) (T, error) {

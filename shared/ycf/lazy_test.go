@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"supportbot/shared/ycf"
 )
@@ -14,7 +13,7 @@ import (
 func TestLazy_KeepsOnlySuccess(t *testing.T) {
 	t.Parallel()
 	builds, away := 0, errors.New("database away")
-	l := ycf.Lazy[int]{Build: func(context.Context) (int, error) {
+	l := ycf.Lazy[int]{Build: func() (int, error) {
 		builds++
 		if builds == 1 {
 			return 0, away
@@ -35,7 +34,7 @@ func TestLazy_CallsShareOneBuild(t *testing.T) {
 	t.Parallel()
 	entered, release := make(chan struct{}), make(chan struct{})
 	builds := 0
-	l := ycf.Lazy[int]{Build: func(context.Context) (int, error) {
+	l := ycf.Lazy[int]{Build: func() (int, error) {
 		builds++
 		close(entered)
 		<-release
@@ -68,23 +67,10 @@ func TestLazy_CallsShareOneBuild(t *testing.T) {
 	}
 }
 
-func TestLazy_BuildOutlivesItsCallButNotItsTime(t *testing.T) {
-	t.Parallel()
-	l := ycf.Lazy[int]{Timeout: time.Nanosecond, Build: func(ctx context.Context) (int, error) {
-		<-ctx.Done()
-		return 0, ctx.Err()
-	}}
-	call, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := l.Get(call); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Get: got %v, want %v", err, context.DeadlineExceeded)
-	}
-}
-
 func TestLazy_PanicIsAFailureLikeAnyOther(t *testing.T) {
 	t.Parallel()
 	broken := true
-	l := ycf.Lazy[string]{Build: func(context.Context) (string, error) {
+	l := ycf.Lazy[string]{Build: func() (string, error) {
 		if broken {
 			panic("token 123:secret")
 		}

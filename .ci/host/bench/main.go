@@ -5,9 +5,10 @@
 //
 // Each run is a new process. A webhook's call is a new customer's /start, with real
 // databases, and is answered when the bot's reply has been sent; tracker-handler's
-// is a trigger's and makes a job; a worker's and the reconciler's is an event with
-// nothing to do, so that of them the wiring is measured. "cold" is with the
-// plugin's file not in memory, as on a machine that has not run the function yet.
+// is a trigger's and makes a job; notification-api's estimates an audience; that of
+// the workers and the reconciler is an event with nothing to do, so that of them
+// the wiring is measured. "cold" is with the plugin's file not in memory, as on a
+// machine that has not run the function yet.
 package main
 
 import (
@@ -25,8 +26,9 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+	err := run(ctx, os.Args[1:], os.Stdout)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -48,8 +50,8 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 		if names, err = archive.Functions(*root); err != nil {
 			return err
 		}
-		// It has no first update: the deployment calls it, once.
-		names = slices.DeleteFunc(names, func(name string) bool { return name == "migrate" })
+		// Nobody waits for these: the deployment calls one, a timer the other each hour.
+		names = slices.DeleteFunc(names, func(name string) bool { return name == "migrate" || name == "analytics-loader" })
 	}
 	workshop, err := host.NewWorkshop(ctx, *root)
 	if err != nil {
@@ -65,7 +67,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	}
 	defer s.close()
 
-	fmt.Fprintf(stdout, "medians of %d starts, milliseconds: the plugin's load, the first call, both\n%-18s %21s %21s\n", *n, "", "warm", "cold")
+	_, _ = fmt.Fprintf(stdout, "medians of %d starts, milliseconds: the plugin's load, the first call, both\n%-18s %21s %21s\n", *n, "", "warm", "cold")
 	for _, name := range append([]string{bare}, names...) {
 		plugin, err := compile(ctx, workshop, name)
 		if err != nil {
@@ -73,13 +75,13 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 		}
 		row := fmt.Sprintf("%-18s", name)
 		for _, cold := range []bool{false, true} {
-			m, err := s.median(host.Config{Host: program, Plugin: plugin, Function: name, Env: s.env}, *n, cold)
+			m, err := s.median(ctx, host.Config{Host: program, Plugin: plugin, Function: name, Env: s.env}, *n, cold)
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 			row += fmt.Sprintf(" %6.0f %6.0f %7.0f", m.load, m.first, m.both)
 		}
-		fmt.Fprintln(stdout, row)
+		_, _ = fmt.Fprintln(stdout, row)
 	}
 	return nil
 }
@@ -94,7 +96,7 @@ func compile(ctx context.Context, w *host.Workshop, name string) (string, error)
 // timing is in milliseconds.
 type timing struct{ load, first, both float64 }
 
-func (s *stage) median(c host.Config, n int, cold bool) (timing, error) {
+func (s *stage) median(ctx context.Context, c host.Config, n int, cold bool) (timing, error) {
 	var load, first, both []float64
 	for range n {
 		if cold {
@@ -102,7 +104,7 @@ func (s *stage) median(c host.Config, n int, cold bool) (timing, error) {
 				return timing{}, err
 			}
 		}
-		t, err := s.start(c)
+		t, err := s.start(ctx, c)
 		if err != nil {
 			return timing{}, err
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	host "supportbot/.ci/host"
 	"supportbot/shared/backend"
@@ -57,6 +60,9 @@ func newStage(ctx context.Context) (s *stage, err error) {
 	if err := schema.Migrate(ctx, s.postgres.URL()); err != nil {
 		return nil, err
 	}
+	if err := admit(ctx, s.postgres.URL()); err != nil {
+		return nil, err
+	}
 	s.telegram = telegram.New(telegram.Config{Token: "1099511627777:token"})
 	s.vk = vk.New(vk.Config{Token: "token", GroupID: 209, Secret: secret, Confirmation: "confirm"})
 	s.tracker = tracker.New(tracker.Config{Token: "token", OrgID: "77", Queues: []tracker.Queue{tracker.DefaultQueue("SUP")}})
@@ -66,7 +72,8 @@ func newStage(ctx context.Context) (s *stage, err error) {
 		"DATABASE_URL": s.postgres.URL(), "REDIS_URL": s.redis.URL(),
 		"QUEUE_ENDPOINT": queue, "QUEUE_ACCESS_KEY": "key", "QUEUE_SECRET_KEY": "key",
 		"QUEUE_URL_TICKETS": queue + "/tickets", "QUEUE_URL_DELIVERIES": queue + "/deliveries",
-		"TELEGRAM_TOKEN": "1099511627777:token", "TELEGRAM_WEBHOOK_SECRET": secret, "TELEGRAM_API_URL": s.serve(s.telegram),
+		"QUEUE_URL_BROADCASTS": queue + "/broadcasts",
+		"TELEGRAM_TOKEN":       "1099511627777:token", "TELEGRAM_WEBHOOK_SECRET": secret, "TELEGRAM_API_URL": s.serve(s.telegram),
 		"VK_TOKEN": "token", "VK_GROUP_ID": "209", "VK_SECRET": secret, "VK_CONFIRMATION": "confirm", "VK_API_URL": s.serve(s.vk),
 		"TRACKER_TOKEN": "token", "TRACKER_ORG_ID": "77", "TRACKER_QUEUE": "SUP", "TRACKER_WEBHOOK_SECRET": secret,
 		"TRACKER_API_URL": s.serve(s.tracker),
@@ -124,18 +131,18 @@ func (s *stage) answer(w http.ResponseWriter, r *http.Request) {
 }
 
 // start starts an instance and makes its first call.
-func (s *stage) start(c host.Config) (timing, error) {
+func (s *stage) start(ctx context.Context, c host.Config) (timing, error) {
 	p, err := host.Start(c)
 	if err != nil {
 		return timing{}, err
 	}
 	defer p.Close()
 	s.instance.Store(p)
-	took, err := s.first(c.Function, p)
+	took, err := s.first(ctx, c.Function, p)
 	return timing{load: p.LoadMS, first: float64(took.Microseconds()) / 1000}, err
 }
 
-func (s *stage) first(function string, p *host.Process) (time.Duration, error) {
+func (s *stage) first(ctx context.Context, function string, p *host.Process) (time.Duration, error) {
 	s.people++
 	switch function {
 	case "telegram-webhook":
@@ -155,9 +162,11 @@ func (s *stage) first(function string, p *host.Process) (time.Duration, error) {
 		}
 		return took, err
 	case "tracker-handler":
-		return s.post(fmt.Sprintf(`{"id":"%024x","key":"SUP-1"}`, s.people))
+		return s.post(ctx, "/tracker", fmt.Sprintf(`{"id":"%024x","key":"SUP-1"}`, s.people))
+	case "notification-api":
+		return s.post(ctx, "/v1/audience/estimate", `{"kind":"news","audience":{}}`)
 	case bare:
-		return s.post(`{}`)
+		return s.post(ctx, "/", `{}`)
 	}
 	began := time.Now()
 	err := p.Trigger([]byte(`{"messages":[]}`))
@@ -173,13 +182,25 @@ func (s *stage) wait() (time.Duration, error) {
 	}
 }
 
-// post calls the instance as Tracker would.
-func (s *stage) post(body string) (time.Duration, error) {
-	r, err := http.NewRequest(http.MethodPost, s.gateway, strings.NewReader(body))
+// admit makes the secret an API key.
+func admit(ctx context.Context, dsn string) error {
+	db, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close(ctx) }()
+	hash := sha256.Sum256([]byte(secret))
+	_, err = db.Exec(ctx, `INSERT INTO api_keys (name, role, hash) VALUES ('bench', 'admin', $1)`, hash[:])
+	return err
+}
+
+// post calls the instance as Tracker or a program would.
+func (s *stage) post(ctx context.Context, path, body string) (time.Duration, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.gateway+path, strings.NewReader(body))
 	if err != nil {
 		return 0, err
 	}
-	r.Header = http.Header{"X-Webhook-Secret": {secret}, "Content-Type": {"application/json"}}
+	r.Header = http.Header{"X-Webhook-Secret": {secret}, "X-Api-Key": {secret}, "Content-Type": {"application/json"}}
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return 0, err

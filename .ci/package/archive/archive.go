@@ -20,17 +20,23 @@ type File struct {
 	Data []byte
 }
 
-// Functions gives the names of the deployed functions below root: all but local.
+// Functions gives the names of the deployed functions below root, in order: all
+// folders but local. One without an entry point is an error.
 func Functions(root string) ([]string, error) {
-	mains, err := filepath.Glob(filepath.Join(root, "functions", "*", "main.go"))
+	folders, err := os.ReadDir(filepath.Join(root, "functions"))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("list functions: %w", err)
 	}
 	var names []string
-	for _, m := range mains {
-		if name := filepath.Base(filepath.Dir(m)); name != "local" {
-			names = append(names, name)
+	for _, f := range folders {
+		name := f.Name()
+		if !f.IsDir() || name == "local" {
+			continue
 		}
+		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(entryFile(name)))); err != nil {
+			return nil, fmt.Errorf("function %s: %w", name, err)
+		}
+		names = append(names, name)
 	}
 	if len(names) == 0 {
 		return nil, fmt.Errorf("no functions below %s", root)

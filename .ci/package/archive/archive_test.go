@@ -45,7 +45,7 @@ func TestCollect(t *testing.T) {
 		}
 	}
 	for _, f := range files {
-		for _, unwanted := range []string{"functions/local", "functions/telegram", "redis", "miniredis", "_test.go", "clickhouse-go", ".ci/"} {
+		for _, unwanted := range []string{"functions/local", "functions/telegram", "redis", "miniredis", "_test.go", "telegram-bot-api", ".ci/"} {
 			if strings.Contains(strings.ToLower(f.Name), unwanted) {
 				t.Errorf("%s is in the archive", f.Name)
 			}
@@ -154,6 +154,13 @@ func TestFunctions(t *testing.T) {
 	}
 	if !slices.Contains(names, "telegram-webhook") || slices.Contains(names, "local") {
 		t.Errorf("functions %v, want the deployed ones", names)
+	}
+	half := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(half, "functions", "half", "wire"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if names, err := archive.Functions(half); err == nil || !strings.Contains(err.Error(), "half") {
+		t.Errorf("a function without a main.go: got %v, %v, want an error that names it", names, err)
 	}
 	if got, want := archive.Entrypoint("migrate"), "functions/migrate/main.Handler"; got != want {
 		t.Errorf("entry point: got %s, want %s", got, want)

@@ -65,11 +65,10 @@ func (p *Place) size() int64 {
 	}
 	var sum int64
 	_ = filepath.WalkDir(p.dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil { // it goes on while files come and go
-			return nil
-		}
-		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
-			sum += info.Size()
+		if err == nil { // else it has gone: files come and go meanwhile
+			if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
+				sum += info.Size()
+			}
 		}
 		return nil
 	})

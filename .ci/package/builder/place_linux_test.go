@@ -106,7 +106,7 @@ func TestMeasure_Limited(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !u.Limited {
-		t.Skip("skipped, no control groups for this process")
+		t.Skip("does not apply: this process may not make control groups")
 	}
 	// The quota is dealt out in tenths of a second.
 	if u.CPU > u.Wall/2+200*time.Millisecond {

@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"supportbot/shared/news"
+	"supportbot/functions/local/deploy"
 )
 
 // TrackerAccess says how to reach Tracker as the robot.
@@ -22,21 +22,7 @@ type TrackerAccess struct {
 // ConnectTracker makes the trigger of a queue that calls endpoint about comments
 // and status changes that are not the robot's own.
 func ConnectTracker(ctx context.Context, a TrackerAccess, queue, robot, endpoint, secret string) error {
-	and := func(conditions ...map[string]string) map[string]any {
-		return map[string]any{"type": "And", "conditions": conditions}
-	}
-	body, err := json.Marshal(map[string]any{
-		"name": "Support bot: news of a ticket",
-		"conditions": []any{map[string]any{"type": "Or", "conditions": []any{
-			and(map[string]string{"type": "Event.comment-create"}, map[string]string{"type": "CommentAuthorNot", "user": robot}),
-			and(map[string]string{"type": "Event.update"}, map[string]string{"type": "FieldChangedCondition", "field": "status"}),
-		}}},
-		"actions": []any{map[string]any{
-			"type": "Webhook", "endpoint": endpoint, "method": http.MethodPost, "contentType": "application/json; charset=UTF-8",
-			"headers": map[string]string{news.SecretHeader: secret}, "authContext": map[string]string{"type": "noauth"},
-			"body": `{"id":"{{issue.id}}","key":"{{issue.key}}"}`,
-		}},
-	})
+	body, err := json.Marshal(deploy.Trigger(robot, endpoint, secret))
 	if err != nil {
 		return fmt.Errorf("encode trigger: %w", err)
 	}

@@ -111,11 +111,11 @@ func dieOpening(w *world, c customer, points []string) {
 	w.check("files", len(k.Files), 1)
 	w.check("comments, all of them", len(k.Comments), 1)
 	w.check("a word to the agent", len(comments(k, "Клиент видит только ответы")), 1)
-	w.replied(c, "принято")
+	w.replied(c, points, "принято")
 	w.check("the number", saw(c, "создано"), seen(c, points, "deliver.notice/send"))
 }
 
-func dieCommenting(w *world, c customer, _ []string) {
+func dieCommenting(w *world, c customer, points []string) {
 	opened(w, c, "Принтер")
 	w.crash.arm()
 	c.photo("CANARY-дополнение")
@@ -126,7 +126,7 @@ func dieCommenting(w *world, c customer, _ []string) {
 	w.check("the comment", len(found), 1)
 	w.check("its files", len(found[0].Files), 1)
 	w.check("files of the ticket", len(k.Files), 2)
-	w.replied(c, "Передано в обращение")
+	w.replied(c, points, "Передано в обращение")
 }
 
 func dieAnswering(w *world, c customer, points []string) {
@@ -199,7 +199,7 @@ func dieAnnouncing(w *world, c customer, points []string) {
 	w.check("the news", saw(c, "Решено"), seen(c, points, "deliver.status/send"))
 }
 
-func dieRating(w *world, c customer, _ []string) {
+func dieRating(w *world, c customer, points []string) {
 	k := opened(w, c, "Принтер")
 	w.resolve(k)
 	c.sees("Решено")
@@ -212,7 +212,7 @@ func dieRating(w *world, c customer, _ []string) {
 	if got := k.Fields["supportRating"]; got != "5" {
 		w.t.Errorf("the rating's field is %q", got)
 	}
-	w.replied(c, "Спасибо за оценку")
+	w.replied(c, points, "Спасибо за оценку")
 }
 
 func dieReopening(w *world, c customer, _ []string) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"supportbot/functions/local/platform"
+	"supportbot/shared/broadcast"
 	"supportbot/shared/conversation"
 	"supportbot/shared/job"
 	"supportbot/shared/messenger"
@@ -35,6 +36,8 @@ var lives = map[string]life{
 	ticket.KindStatus:         dieAnnouncing,
 	ticket.KindNotice:         dieOpening,
 	"conversation":            dieOpening,
+	broadcast.KindPlan:        dieBroadcasting,
+	broadcast.KindBatch:       dieBroadcasting,
 }
 
 // group is the points at which the platform dies, one after the other, in one
@@ -136,7 +139,7 @@ func messengersOf(group string) map[string]func(*world) customer {
 		"telegram": func(w *world) customer { return w.telegramCustomer(telegramID) },
 		"vk":       func(w *world) customer { return w.vkCustomer(vkID) },
 	}
-	if !strings.HasPrefix(group, "deliver.") && !strings.HasPrefix(group, "conversation/") {
+	if !strings.HasPrefix(group, "deliver.") && !strings.HasPrefix(group, "broadcast.batch/send") && !strings.HasPrefix(group, "conversation/") {
 		delete(all, "vk")
 	}
 	return all
@@ -166,11 +169,11 @@ func (w *world) check(what string, got, want int) {
 	}
 }
 
-// replied checks a reply of the conversation's: it comes, and at most once more,
-// when the process was killed meanwhile or a call had no end.
-func (w *world) replied(c customer, text string) {
+// replied checks a reply of the conversation's: it comes, and at most once more for
+// each time that the process was killed meanwhile, or when a call had no end.
+func (w *world) replied(c customer, points []string, text string) {
 	w.t.Helper()
-	if got := saw(c, text); got < 1 || got > 2 {
-		w.t.Errorf("%q: %d times, want once, or twice after a crash", text, got)
+	if got, most := saw(c, text), 1+max(len(points), 1); got < 1 || got > most {
+		w.t.Errorf("%q: %d times, want once, and %d times at most after %d crashes", text, got, most, len(points))
 	}
 }

@@ -16,6 +16,7 @@ type said struct {
 	html    string
 	buttons []string
 	data    map[string]string // label -> callback data (Telegram)
+	links   map[string]string // label -> address (Telegram)
 	files   []string
 }
 
@@ -144,11 +145,12 @@ func (c *telegramCustomer) all() (all []said) {
 }
 
 func fromTelegram(m telegram.Message) said {
-	s := said{id: m.ID, text: m.Text, html: m.HTML, data: map[string]string{}}
+	s := said{id: m.ID, text: m.Text, html: m.HTML, data: map[string]string{}, links: map[string]string{}}
 	for _, row := range m.Keyboard {
 		for _, b := range row {
 			s.buttons = append(s.buttons, b.Text)
 			s.data[b.Text] = b.Data
+			s.links[b.Text] = b.URL
 		}
 	}
 	if m.File != nil {

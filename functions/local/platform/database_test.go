@@ -130,6 +130,7 @@ func (w *world) tryPass(d time.Duration) error {
 		`UPDATE duties SET lease_until = lease_until - $1::interval`,
 		`UPDATE jobs SET run_at = run_at - $1::interval, stage_at = stage_at - $1::interval,
 			published_at = published_at - $1::interval, gather_until = gather_until - $1::interval WHERE open`,
+		`UPDATE recipients SET claimed_at = claimed_at - $1::interval, not_before = not_before - $1::interval WHERE outcome IS NULL`,
 	} {
 		if _, err := conn.Exec(w.ctx, sql, d); err != nil {
 			return err

@@ -21,7 +21,7 @@ type front struct {
 
 // call is one call of a webhook.
 type call struct {
-	method, path string
+	method, path string // with the query
 	header       http.Header
 	body         []byte
 }
@@ -59,7 +59,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	c := call{r.Method, r.URL.Path, r.Header, body}
+	c := call{r.Method, r.URL.RequestURI(), r.Header, body}
 	f.mu.Lock()
 	taken := f.catch != nil && f.catch(c)
 	f.mu.Unlock()
@@ -74,11 +74,16 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer func() { _ = res.Body.Close() }()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil { // the instance died while it answered
+		http.Error(w, "no whole answer", http.StatusBadGateway)
+		return
+	}
 	for name, values := range res.Header {
 		w.Header()[name] = values
 	}
 	w.WriteHeader(res.StatusCode)
-	_, _ = io.Copy(w, res.Body)
+	_, _ = w.Write(answer)
 }
 
 func (f *front) forward(ctx context.Context, c call) (*http.Response, error) {

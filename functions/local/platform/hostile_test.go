@@ -90,8 +90,10 @@ func TestHostileCalls(t *testing.T) {
 	}
 	r := w.redis()
 	defer func() { _ = r.Close() }()
-	if keys := r.Keys(w.ctx, "*").Val(); len(keys) > 0 {
-		t.Errorf("keys in Redis: %q", keys)
+	for _, key := range r.Keys(w.ctx, "*").Val() {
+		if !strings.HasPrefix(key, "mark:missed:") { // how far a duty has come, whatever is called
+			t.Errorf("key in Redis: %q", key)
+		}
 	}
 	w.check("calls of Telegram's API", len(w.calls.telegram.Since(0)), 0)
 }

@@ -12,12 +12,15 @@ import (
 	"sync"
 	"time"
 
+	notificationapi "supportbot/functions/notification-api/wire"
+	notificationworker "supportbot/functions/notification-worker/wire"
 	reconciler "supportbot/functions/reconciler/wire"
 	telegram "supportbot/functions/telegram-webhook/wire"
 	tickets "supportbot/functions/ticket-worker/wire"
 	trackerhandler "supportbot/functions/tracker-handler/wire"
 	trackerworker "supportbot/functions/tracker-worker/wire"
 	vk "supportbot/functions/vk-webhook/wire"
+	"supportbot/shared/broadcast"
 	"supportbot/shared/env"
 	"supportbot/shared/job"
 	"supportbot/shared/queue"
@@ -52,13 +55,18 @@ const (
 	visibility = 90 * time.Second
 	timeout    = 60 * time.Second
 	receives   = 5
+	// A batch of a broadcast takes the time of a whole call.
+	batchVisibility = 360 * time.Second
+	batchTimeout    = 300 * time.Second
 )
 
 // NewQueue makes a queue in memory with the queues of the platform, each with its
 // dead letters.
 func NewQueue(clock memqueue.Clock) *memqueue.Broker {
 	var all []memqueue.Queue
-	for _, name := range []string{ticket.QueueTickets, ticket.QueueDeliveries} {
+	for name, visibility := range map[string]time.Duration{
+		ticket.QueueTickets: visibility, ticket.QueueDeliveries: visibility, broadcast.Queue: batchVisibility,
+	} {
 		all = append(all,
 			memqueue.Queue{Name: name, Visibility: visibility, Dead: name + "-dead", MaxReceives: receives},
 			memqueue.Queue{Name: name + "-dead", Visibility: visibility})
@@ -76,8 +84,10 @@ type Platform struct {
 
 	cfg        Config
 	queue      Queue
+	http       map[string]http.Handler // functions that are called over HTTP
 	tickets    *job.Worker
 	deliveries *job.Worker
+	broadcasts *job.Worker
 	reconciler *reconcile.Service
 }
 
@@ -102,6 +112,9 @@ func New(cfg Config) (*Platform, error) {
 	if p.deliveries, err = trackerworker.New(p.runtime("tracker-worker")); err != nil {
 		return nil, fmt.Errorf("tracker-worker: %w", err)
 	}
+	if p.broadcasts, err = notificationworker.New(p.runtime("notification-worker")); err != nil {
+		return nil, fmt.Errorf("notification-worker: %w", err)
+	}
 	if p.reconciler, err = reconciler.New(p.runtime("reconciler")); err != nil {
 		return nil, fmt.Errorf("reconciler: %w", err)
 	}
@@ -113,7 +126,7 @@ func openQueue(lookup func(string) (string, bool)) (Queue, error) {
 		return NewQueue(nil), nil
 	}
 	e := env.NewReaderFrom(lookup)
-	cfg := ymq.ConfigFrom(e, ticket.QueueTickets, ticket.QueueDeliveries)
+	cfg := ymq.ConfigFrom(e, ticket.QueueTickets, ticket.QueueDeliveries, broadcast.Queue)
 	if err := e.Err(); err != nil {
 		return nil, err
 	}
@@ -129,16 +142,19 @@ func (p *Platform) runtime(function string) wiring.Runtime {
 // webhooks builds the HTTP functions and the gateway before them.
 func (p *Platform) webhooks() (err error) {
 	var routes []ycf.Route
+	p.http = map[string]http.Handler{}
 	if p.has("TELEGRAM_TOKEN") {
 		if p.Telegram, err = telegram.New(p.runtime("telegram-webhook")); err != nil {
 			return fmt.Errorf("telegram-webhook: %w", err)
 		}
+		p.http["telegram-webhook"] = p.Telegram
 		routes = append(routes, ycf.Route{Path: "/telegram", Handler: p.Telegram, Format: ycf.Format10})
 	}
 	if p.has("VK_TOKEN") {
 		if p.VK, err = vk.New(p.runtime("vk-webhook")); err != nil {
 			return fmt.Errorf("vk-webhook: %w", err)
 		}
+		p.http["vk-webhook"] = p.VK
 		routes = append(routes, ycf.Route{Path: "/vk", Handler: p.VK, Format: ycf.Format10})
 	}
 	tracker, err := trackerhandler.New(p.runtime("tracker-handler"))
@@ -146,6 +162,14 @@ func (p *Platform) webhooks() (err error) {
 		return fmt.Errorf("tracker-handler: %w", err)
 	}
 	routes = append(routes, ycf.Route{Path: "/tracker", Handler: tracker, Format: ycf.Format10})
+	api, err := notificationapi.New(p.runtime("notification-api"))
+	if err != nil {
+		return fmt.Errorf("notification-api: %w", err)
+	}
+	p.http["tracker-handler"], p.http["notification-api"] = tracker, api
+	for _, path := range []string{"/v1/{path+}", "/console", "/console/", "/console/{path+}"} {
+		routes = append(routes, ycf.Route{Path: path, Handler: api, Format: ycf.Format10})
+	}
 	p.Handler = ycf.Gateway(routes...)
 	return nil
 }
@@ -163,7 +187,8 @@ func (p *Platform) Run(ctx context.Context) {
 		func() {
 			trigger.Run(ctx, p.cfg.Log("trigger"), p.queue,
 				trigger.Queue{Name: ticket.QueueTickets, Handle: p.tickets.Handle, Batch: 10, Timeout: timeout},
-				trigger.Queue{Name: ticket.QueueDeliveries, Handle: p.deliveries.Handle, Batch: 10, Timeout: timeout})
+				trigger.Queue{Name: ticket.QueueDeliveries, Handle: p.deliveries.Handle, Batch: 10, Timeout: timeout},
+				trigger.Queue{Name: broadcast.Queue, Handle: p.broadcasts.Handle, Batch: 1, Timeout: batchTimeout})
 		},
 		func() {
 			t := trigger.Timer{Name: "reconciler", Every: p.cfg.Tick, Timeout: timeout, Handle: p.reconciler.Handle, Log: p.cfg.Log("timer")}

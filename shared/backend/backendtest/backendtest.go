@@ -1,8 +1,8 @@
 // Package backendtest gives each test its own piece of a real backend: a database
-// cloned from a migrated template, a numbered database of a Redis, a pooler.
+// cloned from a migrated template, a numbered database of a Redis, a pooler, a
+// ClickHouse.
 //
-// A test process starts at most one PostgreSQL and one Redis, in memory, when the
-// first test asks. They die with the process, and a small shell that outlives it
+// A test process starts at most one of each, in memory, when the first test asks. They die with the process, and a small shell that outlives it
 // removes their files, also after a crash. Where a backend is not installed, tests
 // are skipped with the reason; with CI=true they fail.
 package backendtest

@@ -136,11 +136,14 @@ func withDatabase(server, name string) string {
 // process holds what a test process starts once. It is the one global of the
 // project: tests of a package have nothing else in common.
 var process = struct {
-	postgres  shared
-	redis     shared
-	templates templates
-	numbers   numbers
-}{postgres: shared{start: backend.Postgres}, redis: shared{start: backend.Redis}}
+	postgres   shared
+	redis      shared
+	clickhouse shared
+	templates  templates
+	numbers    numbers
+}{
+	postgres: shared{start: backend.Postgres}, redis: shared{start: backend.Redis}, clickhouse: shared{start: backend.ClickHouse},
+}
 
 // keep holds the pipes of removeAfter open.
 var keep sync.Map

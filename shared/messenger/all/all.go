@@ -3,8 +3,11 @@ package all
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
+	"strings"
 
+	"supportbot/shared/broadcast"
 	"supportbot/shared/env"
 	"supportbot/shared/messenger"
 	"supportbot/shared/messenger/telegram"
@@ -24,33 +27,48 @@ func (as Adapters) For(a messenger.Address) (messenger.Adapter, bool) {
 	return nil, false
 }
 
+// Bots are the bots that can send, one in each messenger.
+func (as Adapters) Bots() broadcast.Bots {
+	bots := broadcast.Bots{}
+	for _, m := range as {
+		bots[m.Name()] = m.Bot()
+	}
+	return bots
+}
+
 // From makes the adapters whose token is set. None at all is an error.
 func From(e *env.Reader, log *slog.Logger) (Adapters, error) {
+	known := []struct {
+		token string // the variable
+		open  func() (messenger.Adapter, error)
+	}{
+		{"TELEGRAM_TOKEN", func() (messenger.Adapter, error) {
+			cfg := telegram.ConfigFrom(e)
+			cfg.Log = log
+			return telegram.New(cfg)
+		}},
+		{"VK_TOKEN", func() (messenger.Adapter, error) {
+			cfg := vk.ConfigFrom(e)
+			cfg.Log = log
+			return vk.New(cfg)
+		}},
+	}
 	var list Adapters
-	add := func(m messenger.Adapter, err error) error {
-		if err == nil {
-			list = append(list, m)
-		}
-		return err
-	}
+	var tokens []string
 	var problems []error
-	if e.String("TELEGRAM_TOKEN", "") != "" {
-		cfg := telegram.ConfigFrom(e)
-		cfg.Log = log
-		m, err := telegram.New(cfg)
-		problems = append(problems, add(m, err))
-	}
-	if e.String("VK_TOKEN", "") != "" {
-		cfg := vk.ConfigFrom(e)
-		cfg.Log = log
-		m, err := vk.New(cfg)
-		problems = append(problems, add(m, err))
+	for _, k := range known {
+		tokens = append(tokens, k.token)
+		if e.String(k.token, "") == "" {
+			continue
+		}
+		m, err := k.open()
+		list, problems = append(list, m), append(problems, err)
 	}
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
 	if len(list) == 0 {
-		return nil, errors.New("no messenger: neither TELEGRAM_TOKEN nor VK_TOKEN is set")
+		return nil, fmt.Errorf("no messenger: none of %s is set", strings.Join(tokens, ", "))
 	}
 	return list, nil
 }

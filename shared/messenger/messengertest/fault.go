@@ -139,7 +139,7 @@ func openFault(b *bench, kind fault.Kind) {
 // uploadFault: where the bytes travel in a call of their own, nobody sees it.
 func uploadFault(b *bench) {
 	if b.Method(Upload) == b.Method(SendFile) {
-		b.t.Skip("a file travels with its message")
+		b.t.Skip("does not apply: a file travels with its message")
 	}
 	c := b.Customer()
 	f, open := file("canary.txt", "text/plain", []byte("canary"))

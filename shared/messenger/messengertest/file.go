@@ -121,7 +121,7 @@ func sendsLongCaption(b *bench) {
 	c := b.Customer()
 	most := b.bot.Limits().Caption
 	if most == 0 {
-		b.t.Skip("captions are as long as texts")
+		b.t.Skip("does not apply: captions are as long as texts")
 	}
 	f, open := file("canary.txt", "text/plain", []byte("canary"))
 	b.sendFile(c, f, strings.Repeat("ы", most))
@@ -182,7 +182,7 @@ func sendsBroken(b *bench) {
 func opensTooLarge(b *bench) {
 	most := b.bot.Limits().Download
 	if most == 0 {
-		b.t.Skip("the messenger has no limit")
+		b.t.Skip("does not apply: the messenger has no limit")
 	}
 	_, err := b.bot.Open(b.ctx, messenger.Attachment{Kind: messenger.Document, Ref: "canary", Name: "canary.bin", Size: most + 1})
 	b.refused(err, messenger.Invalid)

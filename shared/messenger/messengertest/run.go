@@ -41,7 +41,7 @@ func Run(t *testing.T, setup func(t *testing.T) Harness) {
 					t.Parallel()
 					b := newBench(t, setup(t))
 					if s.needs != nil && !s.needs(b.Features()) {
-						t.Skip("this messenger has no such thing")
+						t.Skip("does not apply: this messenger has no such thing")
 					}
 					s.run(b)
 				})

@@ -34,9 +34,8 @@ func (x *exchange) failure(method string, err error) *messenger.Error {
 	return uncertain(method, err)
 }
 
-// unreadable is an answer that is not the Bot API's: some proxy's page, or one
-// that broke off. A proxy that answers 3xx or 4xx has
-// passed nothing on.
+// unreadable is an answer that is not the Bot API's: some proxy's page, or one that
+// broke off. A proxy that answers 3xx or 4xx has passed nothing on.
 func (x *exchange) unreadable(method string) *messenger.Error {
 	e := &messenger.Error{Kind: messenger.Uncertain, Code: x.status, Err: fmt.Errorf("%s: answer cannot be read", method)}
 	switch {

@@ -99,7 +99,7 @@ func (h *harness) listen(handler http.Handler) string {
 func (h *harness) newBot(apiURL string) *telegram.Bot {
 	h.t.Helper()
 	bot, err := telegram.New(telegram.Config{
-		Token: token, Secrets: []env.Secret{env.Secret(secrets[0]), env.Secret(secrets[1])},
+		Token: env.NewSecret(token), Secrets: []env.Secret{env.NewSecret(secrets[0]), env.NewSecret(secrets[1])},
 		Username: username, APIURL: apiURL, Log: slog.New(slog.NewJSONHandler(h.log, nil)),
 	})
 	if err != nil {
@@ -211,7 +211,7 @@ func (h *harness) Unreachable() messenger.Adapter {
 }
 
 func (h *harness) Unsecured() (messenger.Adapter, error) {
-	bot, err := telegram.New(telegram.Config{Token: token})
+	bot, err := telegram.New(telegram.Config{Token: env.NewSecret(token)})
 	if err != nil {
 		return nil, err
 	}

@@ -149,3 +149,17 @@ func FuzzFormatting(f *testing.F) {
 		}
 	})
 }
+
+// Formatting beyond what a message can have costs neither the words nor minutes.
+func TestReceive_FormattingWithoutEnd(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("a\n", 20_000)
+	var entities []entity
+	for i := range 2000 {
+		entities = append(entities, entity{[]string{"bold", "italic"}[i%2], text, ""})
+	}
+	events, _, err := receive(offline(t), said(formattedText(text, entities...)))
+	if err != nil || len(events) != 1 || events[0].Text != text || events[0].Markdown != "" {
+		t.Fatalf("got %d events, %v, want the text alone", len(events), err)
+	}
+}

@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -29,10 +30,10 @@ func (m media) files(number int) []messenger.Attachment {
 		add(messenger.Photo, p.FileID, int64(p.FileSize), "image/jpeg", "", ".jpg")
 	}
 	if v := m.Voice; v != nil {
-		add(messenger.Voice, v.FileID, int64(v.FileSize), orElse(v.MimeType, "audio/ogg"), "", ".ogg")
+		add(messenger.Voice, v.FileID, int64(v.FileSize), cmp.Or(v.MimeType, "audio/ogg"), "", ".ogg")
 	}
 	if a := m.Audio; a != nil {
-		add(messenger.Audio, a.FileID, int64(a.FileSize), a.MimeType, orElse(a.FileName, trackName(a)), ".mp3")
+		add(messenger.Audio, a.FileID, int64(a.FileSize), a.MimeType, cmp.Or(a.FileName, trackName(a)), ".mp3")
 	}
 	if v := m.Video; v != nil {
 		ref, size := v.smallEnough()
@@ -43,7 +44,7 @@ func (m media) files(number int) []messenger.Attachment {
 	}
 	switch a, d := m.Animation, m.Document; {
 	case a != nil: // Telegram repeats it as a document
-		add(messenger.Animation, a.FileID, int64(a.FileSize), orElse(a.MimeType, "video/mp4"), a.FileName, ".mp4")
+		add(messenger.Animation, a.FileID, int64(a.FileSize), cmp.Or(a.MimeType, "video/mp4"), a.FileName, ".mp4")
 	case d != nil:
 		add(messenger.Document, d.FileID, int64(d.FileSize), d.MimeType, d.FileName, "")
 	}
@@ -55,7 +56,7 @@ func (m media) files(number int) []messenger.Attachment {
 		if p, ok := largest(l.Photo); ok && len(m.Photo) == 0 {
 			add(messenger.Photo, p.FileID, int64(p.FileSize), "image/jpeg", "", ".jpg")
 		}
-		add(messenger.Video, l.FileID, l.FileSize, orElse(l.MimeType, "video/mp4"), "", ".mp4")
+		add(messenger.Video, l.FileID, l.FileSize, cmp.Or(l.MimeType, "video/mp4"), "", ".mp4")
 	}
 	return files
 }
@@ -114,13 +115,6 @@ func baseName(name string) string {
 		return ""
 	}
 	return name
-}
-
-func orElse(s, fallback string) string {
-	if s == "" {
-		return fallback
-	}
-	return s
 }
 
 // joined puts what there is of parts together.

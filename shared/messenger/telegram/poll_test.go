@@ -2,6 +2,7 @@ package telegram_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -66,7 +67,7 @@ func TestPoll_LosesNothingWhenItEnds(t *testing.T) {
 		cancel()
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}))
-	if err != context.Canceled {
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want the context's error", err)
 	}
 	texts, answers, _ := polled(h)

@@ -1,6 +1,8 @@
 package telegram
 
 import (
+	"cmp"
+
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
 	"supportbot/shared/messenger"
@@ -52,7 +54,7 @@ func (b *Bot) replies(m message) []messenger.Quote {
 	switch reply, other := m.ReplyToMessage, m.later.ExternalReply; {
 	case reply != nil:
 		quote.Author = b.authorOf(reply.From)
-		quote.Text = orElse(reply.Text, reply.Caption)
+		quote.Text = cmp.Or(reply.Text, reply.Caption)
 		if quote.Text == "" && m.later.ReplyTo != nil {
 			if files := m.later.ReplyTo.files(reply.MessageID); len(files) > 0 {
 				quote.Text = "[" + files[0].Name + "]"

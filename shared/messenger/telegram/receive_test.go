@@ -24,7 +24,7 @@ var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 func offline(tb testing.TB) *telegram.Bot {
 	tb.Helper()
 	bot, err := telegram.New(telegram.Config{
-		Token: token, Secrets: []env.Secret{env.Secret(secrets[0])}, Username: username,
+		Token: env.NewSecret(token), Secrets: []env.Secret{env.NewSecret(secrets[0])}, Username: username,
 		APIURL: "http://127.0.0.1:1", Now: func() time.Time { return noon },
 	})
 	if err != nil {

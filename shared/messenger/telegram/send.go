@@ -36,6 +36,12 @@ func (b *Bot) Send(ctx context.Context, o messenger.Outgoing) (messenger.Receipt
 	return receipt, err
 }
 
+// Probe implements messenger.Prober: the customer sees for a moment that somebody
+// is writing.
+func (b *Bot) Probe(ctx context.Context, chat string) error {
+	return harmless(b.call(ctx, "sendChatAction", tgbotapi.Params{"chat_id": chat, "action": "typing"}, nil))
+}
+
 func unparsed(err error) bool { return says(err, "can't parse entities", "can't parse message text") }
 
 // plain is the part without markup.
@@ -67,6 +73,9 @@ func receipt(method string, m sent) (messenger.Receipt, error) {
 // the text goes into.
 func parameters(o messenger.Outgoing, text string) (tgbotapi.Params, error) {
 	params := tgbotapi.Params{"chat_id": o.Chat}
+	if o.Paid {
+		params["allow_paid_broadcast"] = "true"
+	}
 	if o.Part.Text != "" {
 		params[text] = o.Part.Text
 		if o.Part.HTML {

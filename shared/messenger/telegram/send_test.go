@@ -55,6 +55,34 @@ func refused(code int, description, parameters string) string {
 	return fmt.Sprintf(`{"ok":false,"error_code":%d,"description":%q,"parameters":{%s}}`, code, description, parameters)
 }
 
+// A probe is judged like every call, and is never in doubt.
+func TestProbe(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t)
+	if err := h.bot.Probe(h.ctx, h.customer().Chat()); err != nil {
+		t.Errorf("got %v, want none", err)
+	}
+	for name, tt := range map[string]struct {
+		status int
+		body   string
+		kind   messenger.ErrorKind
+	}{
+		"a page":  {502, "<html>502</html>", messenger.Temporary},
+		"cut":     {200, `{"ok":tr`, messenger.Temporary},
+		"500":     {500, refused(500, "Internal Server Error", ""), messenger.Temporary},
+		"blocked": {403, refused(403, "Forbidden: bot was blocked by the user", ""), messenger.Blocked},
+		"429":     {429, refused(429, "Too Many Requests: retry after 7", `"retry_after":7`), messenger.RateLimited},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := answering(t, tt.status, nil, tt.body)
+			if err := b.Probe(context.Background(), "1099511627776"); err == nil || messenger.KindOf(err) != tt.kind {
+				t.Errorf("got %v, want %s", err, tt.kind)
+			}
+		})
+	}
+}
+
 func TestSend_Answers(t *testing.T) {
 	t.Parallel()
 	html := http.Header{"Content-Type": {"text/html"}}
@@ -287,9 +315,10 @@ func TestOpen_Downloads(t *testing.T) {
 func TestSend_GivesUpWithTheContext(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
-	h.faults.Add(fault.Fault{Method: "sendMessage", Kind: fault.HangBefore, Times: 1})
-	ctx, cancel := context.WithTimeout(h.ctx, 50*time.Millisecond)
+	ctx, cancel := context.WithCancel(h.ctx)
 	defer cancel()
+	met := h.faults.Met(h.faults.Add(fault.Fault{Method: "sendMessage", Kind: fault.HangBefore, Times: 1}))
+	go func() { <-met; cancel() }()
 	_, err := h.bot.Send(ctx, outgoing(h.customer().Chat(), "canary"))
 	kindAndCode(t, err, messenger.Uncertain, 0)
 }

@@ -19,6 +19,10 @@ type span struct {
 	language   string
 }
 
+// spansMost is more than a message has of 4096 characters in four styles at once;
+// the formatting of one that has more is not worth its time.
+const spansMost = 10_000
+
 // spansOf gives the formatting that Markdown knows, outer spans before inner
 // ones. Styles end at line breaks, and around words instead of spaces.
 func spansOf(text string, entities []tgbotapi.MessageEntity) []span {
@@ -37,7 +41,9 @@ func spansOf(text string, entities []tgbotapi.MessageEntity) []span {
 			spans = append(spans, s)
 			continue
 		}
-		spans = append(spans, perLine(text, s)...)
+		if spans = append(spans, perLine(text, s)...); len(spans) > spansMost {
+			return nil
+		}
 	}
 	slices.SortStableFunc(spans, func(a, b span) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end))

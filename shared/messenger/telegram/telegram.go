@@ -58,22 +58,17 @@ type Config struct {
 // it is being changed) and TELEGRAM_USERNAME. A function that receives names a
 // missing secret as a problem by ReceiverConfigFrom.
 func ConfigFrom(r *env.Reader) Config {
-	c := Config{
+	return Config{
 		Token: r.RequiredSecret("TELEGRAM_TOKEN"), APIURL: r.String("TELEGRAM_API_URL", defaultAPI),
+		Secrets:  r.Secrets("TELEGRAM_WEBHOOK_SECRET"),
 		Username: strings.TrimPrefix(r.String("TELEGRAM_USERNAME", ""), "@"),
 	}
-	for _, secret := range strings.Split(r.Secret("TELEGRAM_WEBHOOK_SECRET").Reveal(), ",") {
-		if secret = strings.TrimSpace(secret); secret != "" {
-			c.Secrets = append(c.Secrets, env.Secret(secret))
-		}
-	}
-	return c
 }
 
 // ReceiverConfigFrom is ConfigFrom for a function that receives: there has to be
 // a webhook secret.
 func ReceiverConfigFrom(r *env.Reader) Config {
-	r.RequiredSecret("TELEGRAM_WEBHOOK_SECRET")
+	r.RequiredSecrets("TELEGRAM_WEBHOOK_SECRET")
 	return ConfigFrom(r)
 }
 
@@ -101,7 +96,7 @@ func New(c Config) (*Bot, error) {
 		return nil, errors.New("telegram: the token has not the form <bot id>:<secret>")
 	}
 	for _, secret := range c.Secrets {
-		if secret == "" {
+		if secret.Empty() {
 			return nil, errors.New("telegram: a webhook secret is empty")
 		}
 	}

@@ -31,7 +31,7 @@ func TestConfigFrom(t *testing.T) {
 	if err := r.Err(); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(c.Secrets, []env.Secret{"one", "two"}) || c.APIURL != "https://api.telegram.org" || c.Username != username {
+	if !slices.Equal(c.Secrets, []env.Secret{env.NewSecret("one"), env.NewSecret("two")}) || c.APIURL != "https://api.telegram.org" || c.Username != username {
 		t.Errorf("got %d secrets, %s, %s", len(c.Secrets), c.APIURL, c.Username)
 	}
 	bot, err := telegram.New(c)
@@ -65,14 +65,14 @@ func TestNew_Refuses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]telegram.Config{
 		"no token":               {},
-		"no bot id":              {Token: "canary-token"},
-		"no secret part":         {Token: botID + ":"},
-		"token leaves the path":  {Token: botID + ":canary/../x"},
-		"token has a control":    {Token: botID + ":canary\x7f"},
-		"an empty secret":        {Token: token, Secrets: []env.Secret{"canary", ""}},
-		"address without scheme": {Token: token, APIURL: "canary.example.org"},
-		"address with a space":   {Token: token, APIURL: "https://canary example.org"},
-		"address of a file":      {Token: token, APIURL: "file:///canary"},
+		"no bot id":              {Token: env.NewSecret("canary-token")},
+		"no secret part":         {Token: env.NewSecret(botID + ":")},
+		"token leaves the path":  {Token: env.NewSecret(botID + ":canary/../x")},
+		"token has a control":    {Token: env.NewSecret(botID + ":canary\x7f")},
+		"an empty secret":        {Token: env.NewSecret(token), Secrets: []env.Secret{env.NewSecret("canary"), {}}},
+		"address without scheme": {Token: env.NewSecret(token), APIURL: "canary.example.org"},
+		"address with a space":   {Token: env.NewSecret(token), APIURL: "https://canary example.org"},
+		"address of a file":      {Token: env.NewSecret(token), APIURL: "file:///canary"},
 	} {
 		bot, err := telegram.New(c)
 		if err == nil || bot != nil {

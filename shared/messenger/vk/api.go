@@ -93,6 +93,16 @@ func (b *Bot) call(ctx context.Context, method string, params api.Params, result
 	return nil
 }
 
+// read calls a method that changes nothing. What VK tells is read leniently, and
+// no error is Uncertain.
+func (b *Bot) read(ctx context.Context, method string, params api.Params, result any) error {
+	var response json.RawMessage
+	if err := b.call(ctx, method, params, &response); err != nil {
+		return harmless(err)
+	}
+	return lenient(response, result)
+}
+
 // traced tells whether a request got as far as a connection: if it did not,
 // nothing can have happened.
 func traced(ctx context.Context) (context.Context, func() bool) {

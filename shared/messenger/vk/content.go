@@ -1,6 +1,7 @@
 package vk
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -19,11 +20,8 @@ func (b *Bot) content(m message) messenger.Content {
 	c := messenger.Content{
 		Text: m.Text, Attachments: media.files, Notes: media.notes, Unsupported: media.unsupported,
 	}
-	if m.Geo != nil {
-		c.Location = &messenger.Location{
-			Latitude: m.Geo.Coordinates.Latitude, Longitude: m.Geo.Coordinates.Longitude,
-			Title: m.Geo.Place.Title, Address: m.Geo.Place.Address,
-		}
+	if c.Location = m.Geo.location(); c.Location == nil && m.Geo.told() {
+		c.Unsupported = append(c.Unsupported, "location")
 	}
 	if m.Reply != nil {
 		b.quote(&c, "reply", *m.Reply, 0)
@@ -34,6 +32,18 @@ func (b *Bot) content(m message) messenger.Content {
 	return c
 }
 
+// told reports whether VK says anything of a place.
+func (g *geo) told() bool { return g != nil && len(g.Coordinates) > 0 }
+
+// location gives the point; nil where there is none that can be read.
+func (g *geo) location() *messenger.Location {
+	var at struct{ Latitude, Longitude *float64 }
+	if !g.told() || json.Unmarshal(g.Coordinates, &at) != nil || at.Latitude == nil || at.Longitude == nil {
+		return nil
+	}
+	return &messenger.Location{Latitude: *at.Latitude, Longitude: *at.Longitude, Title: g.Place.Title, Address: g.Place.Address}
+}
+
 // quote adds a message inside another one, and those inside it after it.
 func (b *Bot) quote(c *messenger.Content, kind string, m message, depth int) {
 	if depth >= depthMost || len(c.Quotes) >= quotesMost {
@@ -42,16 +52,17 @@ func (b *Bot) quote(c *messenger.Content, kind string, m message, depth int) {
 	}
 	media := translate(m.Attachments)
 	lines := media.notes
-	if m.Geo != nil {
-		at := m.Geo.Coordinates
-		lines = append(lines, fmt.Sprintf("location: %g, %g %s", at.Latitude, at.Longitude, m.Geo.Place.Title))
+	if l := m.Geo.location(); l != nil {
+		lines = append(lines, fmt.Sprintf("location: %g, %g %s", l.Latitude, l.Longitude, l.Title))
 	}
 	if m.Text != "" {
 		lines = append([]string{m.Text}, lines...)
 	}
-	c.Quotes = append(c.Quotes, messenger.Quote{
-		Kind: kind, Author: b.author(m.FromID), Text: strings.TrimSpace(strings.Join(lines, "\n")), Attachments: media.files,
-	})
+	if m.FromID != 0 || len(lines) > 0 || len(media.files) > 0 { // else VK's way to say that there is none
+		c.Quotes = append(c.Quotes, messenger.Quote{
+			Kind: kind, Author: b.author(m.FromID), Text: strings.TrimSpace(strings.Join(lines, "\n")), Attachments: media.files,
+		})
+	}
 	c.Unsupported = append(c.Unsupported, media.unsupported...)
 	if m.Reply != nil {
 		b.quote(c, kind, *m.Reply, depth+1)

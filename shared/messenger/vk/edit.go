@@ -60,7 +60,7 @@ func (b *Bot) attached(ctx context.Context, chat string, number int64) (string, 
 	for _, raw := range list[0].Attachments {
 		kind, object, ok := unwrapped(raw)
 		var o owned
-		if ok && json.Unmarshal(object, &o) == nil && o.ID > 0 {
+		if ok && lenient(object, &o) == nil && o.ID > 0 {
 			names = append(names, o.attachment(kind))
 		}
 	}

@@ -122,7 +122,7 @@ func (h *harness) listen(handler http.Handler) string {
 func (h *harness) newBot(apiURL string) *vk.Bot {
 	h.t.Helper()
 	bot, err := vk.New(vk.Config{
-		Token: token, GroupID: strconv.FormatInt(group, 10), Secrets: []env.Secret{env.Secret(secrets[0]), env.Secret(secrets[1])},
+		Token: env.NewSecret(token), GroupID: strconv.FormatInt(group, 10), Secrets: []env.Secret{env.NewSecret(secrets[0]), env.NewSecret(secrets[1])},
 		Confirmation: confirmation, APIURL: apiURL, Log: slog.New(slog.NewJSONHandler(h.log, nil)),
 	})
 	if err != nil {
@@ -198,7 +198,7 @@ func (h *harness) Unreachable() messenger.Adapter {
 }
 
 func (h *harness) Unsecured() (messenger.Adapter, error) {
-	bot, err := vk.New(vk.Config{Token: token, GroupID: strconv.FormatInt(group, 10), Confirmation: confirmation})
+	bot, err := vk.New(vk.Config{Token: env.NewSecret(token), GroupID: strconv.FormatInt(group, 10), Confirmation: confirmation})
 	if err != nil {
 		return nil, err
 	}

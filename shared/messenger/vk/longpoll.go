@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/SevereCloud/vksdk/v2/api"
 
 	"supportbot/shared/messenger"
+	"supportbot/shared/obs"
 )
 
 // pollWait is how long VK keeps a poll open, in seconds.
@@ -23,6 +25,9 @@ const pollWait = 25
 // that the Callback API would have made, and comes again until handler accepts
 // it. Poll ends with ctx, or with an error of the first call to the API.
 func (b *Bot) Poll(ctx context.Context, handler http.Handler) error {
+	if len(b.secrets) == 0 {
+		return invalid(errors.New("poll: there is no callback secret"))
+	}
 	if err := b.enablePolling(ctx); err != nil {
 		return err
 	}
@@ -30,7 +35,7 @@ func (b *Bot) Poll(ctx context.Context, handler http.Handler) error {
 	for ctx.Err() == nil {
 		updates, err := b.poll(ctx, &at)
 		if err != nil {
-			b.log.WarnContext(ctx, "VK gives no events", "error", err)
+			b.log.WarnContext(ctx, "VK gives no events", obs.Messenger, messenger.VK, obs.Error, err)
 			pause(ctx)
 			continue
 		}
@@ -104,7 +109,7 @@ func (b *Bot) check(ctx context.Context, at poller, answer any) error {
 		return &messenger.Error{Kind: messenger.Temporary, Err: fmt.Errorf("long poll: %w", withoutURL(err))}
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if err := json.NewDecoder(resp.Body).Decode(answer); err != nil {
+	if err := json.NewDecoder(io.LimitReader(resp.Body, answerMost)).Decode(answer); err != nil {
 		return temporary("long poll: answer cannot be read")
 	}
 	return nil

@@ -68,7 +68,7 @@ func unwrapped(raw json.RawMessage) (kind string, object json.RawMessage, ok boo
 // add translates one attachment; false means that it cannot be carried.
 func (m *media) add(kind string, object json.RawMessage) bool {
 	var o owned
-	if json.Unmarshal(object, &o) != nil {
+	if !isObject(object) || lenient(object, &o) != nil {
 		return false
 	}
 	switch kind {

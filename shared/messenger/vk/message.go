@@ -44,11 +44,8 @@ type message struct {
 }
 
 type geo struct {
-	Coordinates struct {
-		Latitude  float64 `json:"latitude"`
-		Longitude float64 `json:"longitude"`
-	} `json:"coordinates"`
-	Place struct {
+	Coordinates json.RawMessage `json:"coordinates"`
+	Place       struct {
 		Title   string `json:"title"`
 		Address string `json:"address"`
 	} `json:"place"`
@@ -68,6 +65,9 @@ func (b *Bot) events(ctx context.Context, e envelope) ([]messenger.Event, error)
 		m, c, err := decodeMessage(e.Object)
 		if err != nil {
 			return nil, err
+		}
+		if m.CMID <= 0 && e.EventID == "" {
+			return nil, errors.New("message without a number")
 		}
 		if b.mine(m) {
 			return nil, nil
@@ -101,14 +101,14 @@ func decodeMessage(object json.RawMessage) (message, *client, error) {
 		Message json.RawMessage `json:"message"`
 		Client  *client         `json:"client_info"`
 	}
-	if err := json.Unmarshal(object, &o); err != nil {
+	if err := lenient(object, &o); err != nil {
 		return message{}, nil, err
 	}
 	if o.Message == nil {
 		o.Message = object
 	}
 	var m message
-	if err := json.Unmarshal(o.Message, &m); err != nil {
+	if err := lenient(o.Message, &m); err != nil {
 		return message{}, nil, err
 	}
 	if m.PeerID == 0 || m.FromID == 0 {
@@ -118,9 +118,9 @@ func decodeMessage(object json.RawMessage) (message, *client, error) {
 }
 
 // mine reports whether a message is not a customer's: the community's own, one
-// of another community, or a note that somebody joined.
+// of or to another community, or a note that somebody joined.
 func (b *Bot) mine(m message) bool {
-	return m.Out != 0 || m.FromID < 0 || (len(m.Action) > 0 && string(m.Action) != "null")
+	return m.Out != 0 || m.FromID < 0 || m.PeerID < 0 || isObject(m.Action)
 }
 
 // said turns a customer's message into an event. A message has the same key
@@ -228,8 +228,8 @@ func (c *client) locale() string {
 	return "en"
 }
 
-// uncropped fetches a message whose forwards VK has cut; when that fails the
-// message stays as it is.
+// uncropped fetches what is in a message that VK has cut; when that fails the
+// message stays as it is. Whose it is, and so its key, is as VK told first.
 func (b *Bot) uncropped(ctx context.Context, m message) (message, bool) {
 	ctx, cancel := context.WithTimeout(ctx, 1500*time.Millisecond)
 	defer cancel()
@@ -237,6 +237,7 @@ func (b *Bot) uncropped(ctx context.Context, m message) (message, bool) {
 	if err != nil || len(list) != 1 {
 		return m, false
 	}
-	list[0].Payload, list[0].Ref = m.Payload, m.Ref
-	return list[0], true
+	whole := list[0]
+	m.Text, m.Attachments, m.Forwarded, m.Reply, m.Geo = whole.Text, whole.Attachments, whole.Forwarded, whole.Reply, whole.Geo
+	return m, true
 }

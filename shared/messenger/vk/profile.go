@@ -18,8 +18,8 @@ func (b *Bot) Profile(ctx context.Context, userID string) (messenger.User, error
 		ScreenName string `json:"screen_name"`
 	}
 	params := api.Params{"user_ids": userID, "fields": "screen_name"}
-	if err := b.call(ctx, "users.get", params, &users); err != nil {
-		return messenger.User{}, harmless(err)
+	if err := b.read(ctx, "users.get", params, &users); err != nil {
+		return messenger.User{}, err
 	}
 	if len(users) != 1 {
 		return messenger.User{}, invalid(errors.New("users.get: VK does not know the user"))

@@ -1,8 +1,6 @@
 package vk
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"supportbot/shared/env"
 	"supportbot/shared/messenger"
 )
 
@@ -43,35 +42,24 @@ func (b *Bot) Receive(r *http.Request) ([]messenger.Event, messenger.Reply, erro
 		return nil, plain(http.StatusBadRequest, "not read"), fmt.Errorf("%w: not read to the end", messenger.ErrMalformed)
 	}
 	var e envelope
-	if err := json.Unmarshal(body, &e); err != nil {
+	if err := lenient(body, &e); err != nil {
 		return nil, plain(http.StatusOK, "ok"), fmt.Errorf("%w: no event", messenger.ErrMalformed)
 	}
-	if !b.genuine(e.Secret) || e.GroupID != b.group {
+	if !env.Match(b.secrets, e.Secret) || e.GroupID != b.group {
 		return nil, plain(http.StatusForbidden, "forbidden"), messenger.ErrForbidden
 	}
 	if e.Type == "confirmation" {
 		return nil, plain(http.StatusOK, b.confirmation), nil
 	}
 	events, err := b.events(r.Context(), e)
-	if err != nil || (len(events) > 0 && e.EventID == "") {
-		return nil, plain(http.StatusOK, "ok"), fmt.Errorf("%w: object of %q", messenger.ErrMalformed, e.Type)
+	if err != nil {
+		return nil, plain(http.StatusOK, "ok"), fmt.Errorf("%w: object of %.40q: %w", messenger.ErrMalformed, e.Type, err)
 	}
 	return events, plain(http.StatusOK, "ok"), nil
 }
 
 func plain(status int, body string) messenger.Reply {
 	return messenger.Reply{Status: status, ContentType: "text/plain", Body: body}
-}
-
-// genuine compares in constant time with every secret; digests hide the lengths.
-func (b *Bot) genuine(secret string) bool {
-	got := sha256.Sum256([]byte(secret))
-	valid := 0
-	for _, s := range b.secrets {
-		want := sha256.Sum256([]byte(s.Reveal()))
-		valid |= subtle.ConstantTimeCompare(got[:], want[:])
-	}
-	return valid == 1
 }
 
 // pressed is the object of message_event.
@@ -84,11 +72,14 @@ type pressed struct {
 }
 
 // press turns a press of a callback button into an event. VK does not say when
-// it happened.
+// it happened. In a group chat, where none of ours stand, it is none.
 func (b *Bot) press(e envelope) ([]messenger.Event, error) {
 	var p pressed
-	if err := json.Unmarshal(e.Object, &p); err != nil || p.UserID <= 0 || p.PeerID == 0 {
+	if err := lenient(e.Object, &p); err != nil || p.UserID <= 0 || p.PeerID == 0 || e.EventID == "" {
 		return nil, errors.New("no press")
+	}
+	if isGroupChat(p.PeerID) {
+		return nil, nil
 	}
 	data, _ := buttonData(p.Payload)
 	event := b.event(e.EventID, messenger.EventPress, p.PeerID, p.UserID)
@@ -107,7 +98,7 @@ func (b *Bot) permission(e envelope, kind messenger.Kind) ([]messenger.Event, er
 	var o struct {
 		UserID int64 `json:"user_id"`
 	}
-	if err := json.Unmarshal(e.Object, &o); err != nil || o.UserID <= 0 {
+	if err := lenient(e.Object, &o); err != nil || o.UserID <= 0 || e.EventID == "" {
 		return nil, errors.New("no user")
 	}
 	return []messenger.Event{b.event(e.EventID, kind, o.UserID, o.UserID)}, nil
@@ -123,5 +114,18 @@ func (b *Bot) event(eventID string, kind messenger.Kind, peer, user int64) messe
 		Time:    b.now().UTC().Truncate(time.Second),
 	}
 }
+
+// lenient decodes JSON; a field of another type than expected costs only itself.
+// VK writes an empty object as an empty list.
+func lenient(data []byte, v any) error {
+	err := json.Unmarshal(data, v)
+	var mistyped *json.UnmarshalTypeError
+	if errors.As(err, &mistyped) {
+		return nil
+	}
+	return err
+}
+
+func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
 
 func id(n int64) string { return strconv.FormatInt(n, 10) }

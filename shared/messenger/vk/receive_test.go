@@ -22,7 +22,7 @@ var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 func offline(tb testing.TB) *vk.Bot {
 	tb.Helper()
 	bot, err := vk.New(vk.Config{
-		Token: token, GroupID: fmt.Sprint(group), Secrets: []env.Secret{env.Secret(secrets[0]), env.Secret(secrets[1])},
+		Token: env.NewSecret(token), GroupID: fmt.Sprint(group), Secrets: []env.Secret{env.NewSecret(secrets[0]), env.NewSecret(secrets[1])},
 		Confirmation: confirmation, APIURL: "http://127.0.0.1:1", Now: func() time.Time { return noon },
 	})
 	if err != nil {
@@ -66,6 +66,9 @@ func TestReceive_Replies(t *testing.T) {
 		"object of another form":      {posted("message_new", `[1]`), text(200, "ok"), messenger.ErrMalformed},
 		"message without a sender":    {posted("message_new", `{"message":{"text":"x"}}`), text(200, "ok"), messenger.ErrMalformed},
 		"press without a user":        {posted("message_event", `{"peer_id":1}`), text(200, "ok"), messenger.ErrMalformed},
+		"press in a group chat":       {posted("message_event", `{"user_id":5,"peer_id":2000000003,"event_id":"p","payload":{"data":"m:menu"}}`), text(200, "ok"), nil},
+		"press of no event":           {strings.Replace(posted("message_event", `{"user_id":5,"peer_id":5,"event_id":"p","payload":{}}`), `"event_id":"e1",`, ``, 1), text(200, "ok"), messenger.ErrMalformed},
+		"to another community":        {posted("message_new", `{"message":{"peer_id":-5,"from_id":5,"conversation_message_id":7,"text":"x"}}`), text(200, "ok"), nil},
 		"too large":                   {posted("message_new", `"`+strings.Repeat("x", 1<<20)+`"`), text(413, "too large"), messenger.ErrTooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -203,6 +206,26 @@ func TestReceive_Events(t *testing.T) {
 				e.Text, e.Notes, e.Unsupported = "x", []string{"link: T https://a.b"}, []string{"attachment", "hologram"}
 			}),
 		},
+		"fields of another type cost only themselves": {
+			fresh(`,"text":"x","out":false,"version":"9","is_cropped":0,"ref":5,"geo":[],"reply_message":[],"action":[],"payload":[],
+				"fwd_messages":[[],{"from_id":6,"date":"x","text":"y","geo":[],"attachments":{}}],
+				"attachments":[{"type":"photo","photo":{"id":"x","sizes":[{"url":"https://a/b","width":1,"height":2}]}},{"type":"wall","wall":[]}]`, `[]`),
+			event(func(e *messenger.Event) {
+				e.Text, e.User.Locale, e.NoCallback, e.Unsupported = "x", "", true, []string{"wall"}
+				e.Attachments = []messenger.Attachment{{Kind: messenger.Photo, Ref: "https://a/b", Name: "photo0.jpg", MIME: "image/jpeg"}}
+				e.Quotes = []messenger.Quote{{Kind: "forward", Author: "vk.com/id6", Text: "y"}}
+			}),
+		},
+		"files and forwards that are no list": {
+			fresh(`,"text":"x","attachments":{},"fwd_messages":{}`, modern), event(func(e *messenger.Event) { e.Text = "x" }),
+		},
+		"a place that cannot be read": {
+			fresh(`,"text":"x","geo":{"type":"point","coordinates":"55.75 37.6"}`, modern),
+			event(func(e *messenger.Event) { e.Text, e.Unsupported = "x", []string{"location"} }),
+		},
+		"a number is enough to tell messages apart": {
+			strings.Replace(fresh(`,"text":"x"`, modern), `"event_id":"e1"`, `"event_id":5`, 1), event(func(e *messenger.Event) { e.Text = "x" }),
+		},
 		"cropped and out of reach": {
 			fresh(`,"text":"x","is_cropped":true`, modern),
 			event(func(e *messenger.Event) { e.Text, e.Unsupported = "x", []string{"part of the message"} }),
@@ -276,4 +299,39 @@ func FuzzReceive(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A message that VK has cut is asked for; whose it is stays what the event said, so
+// that a repetition has the same key whether VK answers or not.
+func TestReceive_Uncropped(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"response":{"count":1,"items":[{"date":1,"peer_id":6,"from_id":6,"conversation_message_id":8,"version":1,
+			"out":false,"text":"whole","fwd_messages":[{"from_id":6,"text":"inner"}]}]}}`))
+	}))
+	t.Cleanup(server.Close)
+	online, err := vk.New(vk.Config{
+		Token: env.NewSecret(token), GroupID: fmt.Sprint(group), Secrets: []env.Secret{env.NewSecret(secrets[1])},
+		Confirmation: confirmation, APIURL: server.URL, Now: func() time.Time { return noon },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := posted("message_edit", `{"date":1772625600,"update_time":1772625660,"peer_id":5,"from_id":5,"version":9,"conversation_message_id":7,"text":"part","is_cropped":true}`)
+	whole, _, err := receive(online, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	part, _, err := receive(offline(t), body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := whole[0]; got.Text != "whole" || len(got.Quotes) != 1 || got.Quotes[0].Text != "inner" || got.Unsupported != nil {
+		t.Errorf("got %+v, want the whole message", got.Content)
+	}
+	whole[0].Content, part[0].Content = messenger.Content{}, messenger.Content{}
+	if diff := cmp.Diff(part, whole); diff != "" {
+		t.Errorf("the event is another one when VK answers (-part +whole):\n%s", diff)
+	}
 }

@@ -66,26 +66,49 @@ func parameters(o messenger.Outgoing) (api.Params, error) {
 	return params, nil
 }
 
-// post makes the visible call. What is wrong with the recipient comes inside a
-// successful answer, in a form that vksdk's own type does not know.
-func (b *Bot) post(ctx context.Context, params api.Params) (messenger.Receipt, error) {
-	const method = "messages.send"
-	var items []struct {
-		CMID  int64 `json:"conversation_message_id"`
-		Error *struct {
-			Code int `json:"code"`
-		} `json:"error"`
-	}
-	if err := b.call(ctx, method, params, &items); err != nil {
-		return messenger.Receipt{}, err
-	}
+const methodSend = "messages.send"
+
+// posted is what messages.send answers for one chat. What is wrong with the
+// recipient comes inside a successful answer, in a form that vksdk's own type does
+// not know.
+type posted struct {
+	Peer  int64 `json:"peer_id"`
+	CMID  int64 `json:"conversation_message_id"`
+	Error *struct {
+		Code int `json:"code"`
+	} `json:"error"`
+}
+
+func (p posted) receipt() (messenger.Receipt, error) {
 	switch {
-	case len(items) != 1 || (items[0].Error == nil && items[0].CMID <= 0):
-		return messenger.Receipt{}, &messenger.Error{Kind: messenger.Uncertain, Err: fmt.Errorf("%s: answer names no message", method)}
-	case items[0].Error != nil:
-		return messenger.Receipt{}, refusal(method, items[0].Error.Code)
+	case p.Error != nil:
+		e := refusal(methodSend, p.Error.Code)
+		if e.Kind == messenger.Temporary { // VK works and knows the token: it says this of the recipient, and will again
+			e.Kind = messenger.Invalid
+		}
+		return messenger.Receipt{}, e
+	case p.CMID <= 0:
+		return messenger.Receipt{}, &messenger.Error{Kind: messenger.Uncertain, Err: fmt.Errorf("%s: answer names no message", methodSend)}
 	}
-	return messenger.Receipt{MessageID: id(items[0].CMID)}, nil
+	return messenger.Receipt{MessageID: id(p.CMID)}, nil
+}
+
+// posts makes the visible call.
+func (b *Bot) posts(ctx context.Context, params api.Params) (items []posted, err error) {
+	err = b.call(ctx, methodSend, params, &items)
+	return items, err
+}
+
+// post is posts for one chat.
+func (b *Bot) post(ctx context.Context, params api.Params) (messenger.Receipt, error) {
+	items, err := b.posts(ctx, params)
+	switch {
+	case err != nil:
+		return messenger.Receipt{}, err
+	case len(items) != 1:
+		return messenger.Receipt{}, &messenger.Error{Kind: messenger.Uncertain, Err: fmt.Errorf("%s: answer names no message", methodSend)}
+	}
+	return items[0].receipt()
 }
 
 func keyboardRefused(err error) bool {

@@ -16,7 +16,6 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/SevereCloud/vksdk/v2/api"
@@ -39,6 +38,7 @@ var limits = messenger.Limits{
 	Photo:      50 << 20,
 	Download:   200 << 20,
 	Buttons:    inlineButtons,
+	Peers:      peersMost,
 	Idempotent: true,
 	Settle:     2 * time.Second,
 }
@@ -59,16 +59,10 @@ type Config struct {
 // ConfigFrom reads VK_TOKEN, VK_GROUP_ID, VK_SECRET (several, comma separated,
 // while rotating), VK_CONFIRMATION and VK_API_URL.
 func ConfigFrom(r *env.Reader) Config {
-	c := Config{
-		Token: r.RequiredSecret("VK_TOKEN"), GroupID: r.Required("VK_GROUP_ID"),
+	return Config{
+		Token: r.RequiredSecret("VK_TOKEN"), GroupID: r.Required("VK_GROUP_ID"), Secrets: r.RequiredSecrets("VK_SECRET"),
 		Confirmation: r.Required("VK_CONFIRMATION"), APIURL: r.String("VK_API_URL", defaultAPI),
 	}
-	for _, secret := range strings.Split(r.RequiredSecret("VK_SECRET").Reveal(), ",") {
-		if secret = strings.TrimSpace(secret); secret != "" {
-			c.Secrets = append(c.Secrets, env.Secret(secret))
-		}
-	}
-	return c
 }
 
 // Bot is the adapter of one community.
@@ -91,7 +85,7 @@ func New(c Config) (*Bot, error) {
 	switch {
 	case err != nil || group <= 0:
 		return nil, errors.New("VK: the community's id is not a positive number")
-	case c.Token == "":
+	case c.Token.Empty():
 		return nil, errors.New("VK: there is no token")
 	case len(c.Secrets) == 0:
 		return nil, errors.New("VK: there is no webhook secret")
@@ -99,7 +93,7 @@ func New(c Config) (*Bot, error) {
 		return nil, errors.New("VK: there is no confirmation string")
 	}
 	for _, secret := range c.Secrets {
-		if secret == "" {
+		if secret.Empty() {
 			return nil, errors.New("VK: a webhook secret is empty")
 		}
 	}

@@ -28,7 +28,7 @@ func TestConfigFrom(t *testing.T) {
 	if err := r.Err(); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(c.Secrets, []env.Secret{"one", "two"}) || c.APIURL != "https://api.vk.com" {
+	if !slices.Equal(c.Secrets, []env.Secret{env.NewSecret("one"), env.NewSecret("two")}) || c.APIURL != "https://api.vk.com" {
 		t.Errorf("got %d secrets and %s", len(c.Secrets), c.APIURL)
 	}
 	bot, err := vk.New(c)
@@ -50,15 +50,15 @@ func TestConfigFrom(t *testing.T) {
 func TestNew_FailsClosed(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(*vk.Config){
-		"no token":         func(c *vk.Config) { c.Token = "" },
+		"no token":         func(c *vk.Config) { c.Token = env.Secret{} },
 		"no community":     func(c *vk.Config) { c.GroupID = "" },
 		"community's name": func(c *vk.Config) { c.GroupID = "support" },
 		"minus":            func(c *vk.Config) { c.GroupID = "-5" },
 		"no secret":        func(c *vk.Config) { c.Secrets = nil },
-		"empty secret":     func(c *vk.Config) { c.Secrets = []env.Secret{"one", ""} },
+		"empty secret":     func(c *vk.Config) { c.Secrets = []env.Secret{env.NewSecret("one"), {}} },
 		"no confirmation":  func(c *vk.Config) { c.Confirmation = "" },
 	} {
-		c := vk.Config{Token: token, GroupID: "5", Secrets: []env.Secret{"one"}, Confirmation: "abc"}
+		c := vk.Config{Token: env.NewSecret(token), GroupID: "5", Secrets: []env.Secret{env.NewSecret("one")}, Confirmation: "abc"}
 		spoil(&c)
 		if bot, err := vk.New(c); err == nil || bot != nil {
 			t.Errorf("%s: got a bot, want an error", name)

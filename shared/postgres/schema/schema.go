@@ -17,9 +17,18 @@ import (
 	"supportbot/migrations"
 )
 
+// Newer is the error of a release that meets a schema of a later one. It changes
+// nothing: schemas are not taken back.
+type Newer struct{ Has, Known int64 }
+
+func (e *Newer) Error() string {
+	return fmt.Sprintf("the schema has version %d, of a later release: this one knows %d and changes nothing; its code works "+
+		"with a schema one release newer, so whoever goes back on purpose deploys without the migration", e.Has, e.Known)
+}
+
 // Migrate brings the database to the newest schema. It may run twice and at the
 // same time. It needs a session of its own (an advisory lock): not through a
-// transaction pooler.
+// transaction pooler. A schema of a later release is *Newer.
 func Migrate(ctx context.Context, url string) error {
 	cfg, err := pgx.ParseConfig(url)
 	if err != nil {
@@ -30,6 +39,11 @@ func Migrate(ctx context.Context, url string) error {
 	p, err := provider(db)
 	if err != nil {
 		return err
+	}
+	if has, known, err := p.GetVersions(ctx); err != nil {
+		return fmt.Errorf("read the schema's version: %w", err)
+	} else if has > known {
+		return &Newer{has, known}
 	}
 	if _, err := p.Up(ctx); err != nil {
 		return fmt.Errorf("migrate database: %w", err)

@@ -2,6 +2,7 @@ package schema_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"regexp"
@@ -44,6 +45,42 @@ func TestMigrate_TwiceAndAtTheSameTime(t *testing.T) {
 	files, err := fs.Glob(migrations.Postgres, "postgres/*.sql")
 	if err != nil || applied != len(files) {
 		t.Errorf("%d migrations applied of %d files, %v", applied, len(files), err)
+	}
+}
+
+// A release that meets the schema of a later one leaves it alone.
+func TestMigrate_NeverBackwards(t *testing.T) {
+	t.Parallel()
+	url := backendtest.Postgres(t, schema.Migrate)
+	conn, err := pgx.Connect(context.Background(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	if _, err := conn.Exec(context.Background(), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (90000, true)`); err != nil {
+		t.Fatal(err)
+	}
+	var newer *schema.Newer
+	if err := schema.Migrate(context.Background(), url); !errors.As(err, &newer) || newer.Has != 90000 || newer.Known == 0 {
+		t.Errorf("got %v, want a schema that is newer", err)
+	}
+}
+
+// What a frozen instance has locked is free again after a while.
+func TestMigrate_EndsFrozenTransactions(t *testing.T) {
+	t.Parallel()
+	url := backendtest.Postgres(t, nil)
+	if err := schema.Migrate(context.Background(), url); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.Connect(context.Background(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	var most string
+	if err := conn.QueryRow(context.Background(), `SHOW idle_in_transaction_session_timeout`).Scan(&most); err != nil || most != "30s" {
+		t.Errorf("a transaction may rest for %q, %v; want 30s", most, err)
 	}
 }
 

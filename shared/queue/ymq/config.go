@@ -25,13 +25,9 @@ const (
 )
 
 // ConfigFrom reads QUEUE_ENDPOINT, QUEUE_REGION, QUEUE_ACCESS_KEY,
-// QUEUE_SECRET_KEY and each queue's URL: QUEUE_URL_TICKETS, QUEUE_URL_DELIVERIES
-// and QUEUE_URL_BROADCASTS, or those of the queues that are named ("dead-letters"
-// is QUEUE_URL_DEAD_LETTERS).
+// QUEUE_SECRET_KEY and the URL of each queue: of "tickets" QUEUE_URL_TICKETS, of
+// "dead-letters" QUEUE_URL_DEAD_LETTERS.
 func ConfigFrom(r *env.Reader, queues ...string) Config {
-	if len(queues) == 0 {
-		queues = []string{"tickets", "deliveries", "broadcasts"}
-	}
 	c := Config{
 		Endpoint:  r.String("QUEUE_ENDPOINT", defaultEndpoint),
 		Region:    r.String("QUEUE_REGION", defaultRegion),

@@ -139,4 +139,26 @@ func TestLog(t *testing.T) {
 	if err := l.Wait(ctx, func([]fault.Call) bool { return false }); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want the context's error", err)
 	}
+	if err := l.More(ctx, 3); !errors.Is(err, context.Canceled) {
+		t.Errorf("more than all: got %v, want the context's error", err)
+	}
+}
+
+// A log that keeps few calls numbers them all the same.
+func TestLog_Keep(t *testing.T) {
+	t.Parallel()
+	l := fault.Log{Keep: 10}
+	for n := range 1000 {
+		l.Add(fault.Call{Method: "m"})
+		if kept := len(l.Since(0)); kept > 20 || kept < min(n+1, 10) {
+			t.Fatalf("%d calls are kept of %d", kept, n+1)
+		}
+	}
+	last := l.Since(997)
+	if l.Count() != 1000 || len(last) != 3 || last[0].N != 998 || l.Since(1000) != nil {
+		t.Errorf("%d calls, the last %+v; want 1000, and the last three", l.Count(), last)
+	}
+	if err := l.More(context.Background(), 999); err != nil {
+		t.Error(err)
+	}
 }

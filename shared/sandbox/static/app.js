@@ -54,14 +54,21 @@ async function show() {
     el.dataset.section = id;
     main.append(el);
   }
-  fill(root, h('a', { class: 'skip', href: '#main', text: t('skip') }), bar(dot, tabs.el), main);
+  fill(root, h('a', { class: 'skip', href: '#main', text: t('skip') }), bar(dot, tabs.el, subtitle(state)), main);
 }
 
-function bar(dot, tabs) {
+/** Says what runs here, and what is not of the sandbox. */
+function subtitle(state) {
+  const here = [...state.messengers.map((m) => m.id), ...(state.tracker ? ['tracker'] : [])];
+  const real = ['telegram', 'vk', 'tracker'].filter((id) => !here.includes(id));
+  return real.length ? t('subtitle.real', { names: real.map((id) => t(id)).join(', ') }) : t('subtitle');
+}
+
+function bar(dot, tabs, text) {
   const next = language() === 'ru' ? 'en' : 'ru';
   return h('header', { class: 'bar' },
     h('img', { src: 'icon.svg', alt: '', width: 30, height: 30 }),
-    h('div', { class: 'bar-title' }, h('h1', { text: t('title') }), h('p', { text: t('subtitle') })),
+    h('div', { class: 'bar-title' }, h('h1', { text: t('title') }), h('p', { text })),
     tabs, dot,
     h('button', {
       class: 'button language', type: 'button', lang: next, 'aria-label': t('language.label'), text: t('language'),

@@ -50,14 +50,25 @@ export function chat(page) {
     messages = pane.items.sort((a, b) => Number(a.id) - Number(b.id));
     if (first || (messages.at(-1)?.id !== before && !messages.at(-1)?.out)) atEnd = true;
     drawTitle();
-    sync(withDays(messages));
+    redraw();
     welcome.hidden = messages.length > 0;
     drawKeyboard();
     const stopped = head.person.state === 'blocked';
     blocked.hidden = !stopped;
     input.el.hidden = stopped;
+    input.el.classList.remove('waiting');
     buttons.hidden = stopped || !head.keyboard?.length;
     follow();
+  }
+
+  /** Draws the messages. One that changed is made anew: the focus goes to its button again, or to the log. */
+  function redraw() {
+    const inside = log.contains(document.activeElement);
+    const id = document.activeElement?.closest('.message')?.dataset.id;
+    sync(withDays(messages));
+    if (!inside || log.contains(document.activeElement)) return;
+    const same = id && log.querySelector(`[data-id="${CSS.escape(id)}"]`);
+    (same?.querySelector('.bot-button') ?? log).focus({ preventScroll: true });
   }
 
   function drawTitle() {
@@ -91,6 +102,7 @@ export function chat(page) {
       const bot = state.messengers.find((m) => m.id === messenger)?.bot ?? '';
       fill(title, h('strong', { text: bot }));
       input.reset();
+      input.el.classList.add('waiting'); // whose chat it is must be seen before anything is written
       live.set('chat', id ? path() : null, show);
     },
   };

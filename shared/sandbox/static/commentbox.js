@@ -42,12 +42,17 @@ export function commentBox(env, whom) {
   async function submit() {
     if (!text.value.trim() && !tray.files().length) return;
     send.disabled = true;
+    env.sending(true);
     const done = await act('POST', `${env.path()}/comments`, formOf({ as: env.as(), text: text.value }, tray.files()));
     send.disabled = false;
-    if (!done) return;
+    if (!done) {
+      env.sending(false);
+      return;
+    }
     text.set('');
     tray.clear();
     changed();
+    text.focus();
   }
 
   const el = h('form', {

@@ -3,9 +3,12 @@
 import { face, pill, priority } from './badges.js';
 import { fill, h, keyed } from './dom.js';
 import { brief, exact } from './format.js';
-import { count, t } from './i18n.js';
+import { count, number, t } from './i18n.js';
 import { icon } from './icons.js';
+import { past } from './past.js';
 import { ticket } from './ticket.js';
+
+const pause = 200; // milliseconds of rest after which what was typed is looked for
 
 /** Makes the pane. */
 export function desk(page) {
@@ -14,22 +17,39 @@ export function desk(page) {
   if (!state.tracker) return fill(section, h('p', { class: 'nothing', text: t('no.tracker') }));
 
   let rows = [];
-  const find = h('input', { type: 'search', placeholder: t('find.tickets'), 'aria-label': t('find.tickets'), on: { input: draw } });
-  const queue = h('select', { 'aria-label': t('queue'), on: { change: () => { chosen.set('queue', queue.value); draw(); } } },
+  let timer = 0;
+  const find = h('input', {
+    type: 'search', placeholder: t('find.tickets'), 'aria-label': t('find.tickets'),
+    on: { input: () => { clearTimeout(timer); timer = setTimeout(look, pause); } },
+  });
+  const queue = h('select', { 'aria-label': t('queue'), on: { change: () => { chosen.set('queue', queue.value); look(); } } },
     h('option', { value: '', text: t('all') }), state.tracker.queues.map((q) => h('option', { value: q.key, text: q.key })));
   queue.value = chosen.get('queue');
   const list = h('ul', { class: 'rows', 'aria-label': t('tickets') });
   const none = h('div', { class: 'nothing' });
+  const shown = h('p', { class: 'shown soft', hidden: true });
   const sync = keyed(list, (row) => rowOf(row, state.tracker, open));
   const view = ticket(page, () => open(''));
+  const history = past(live);
+  const wanted = () => find.value.trim();
 
   function draw() {
-    const wanted = find.value.trim().toLowerCase();
-    const seen = rows.filter((r) => (!queue.value || r.queue === queue.value)
-      && (!wanted || [r.key, r.summary, r.customer, r.assignee].join(' ').toLowerCase().includes(wanted)));
-    sync(seen.map((r) => ({ ...r, current: r.key === chosen.get('ticket') })));
-    none.hidden = seen.length > 0;
-    fill(none, icon('inbox', 34), h('strong', { text: t(rows.length ? 'nothing.found' : 'no.tickets') }), !rows.length && h('span', { text: t('no.tickets.hint') }));
+    sync(rows.map((r) => ({ ...r, current: r.key === chosen.get('ticket') })));
+    none.hidden = rows.length > 0;
+    const any = Boolean(wanted() || queue.value);
+    fill(none, icon('inbox', 34), h('strong', { text: t(any ? 'nothing.found' : 'no.tickets') }), !any && h('span', { text: t('no.tickets.hint') }));
+  }
+
+  /** Follows the tickets in which what was typed is found; there may be too many to have them all. */
+  function look() {
+    live.set('tickets', wanted() || queue.value ? `found/${queue.value || '-'}/${wanted()}` : 'tickets', (pane) => {
+      rows = (pane?.items ?? []).sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1));
+      const total = pane?.head?.total ?? 0;
+      shown.hidden = total <= rows.length;
+      shown.textContent = t('tickets.shown', { shown: number(rows.length), total: number(total) });
+      draw();
+      if (rows.length && beside.matches && !chosen.get('ticket')) open(rows[0].key);
+    });
   }
 
   function open(key) {
@@ -40,12 +60,10 @@ export function desk(page) {
   }
 
   page.renamed = (key) => open(key);
-  live.set('tickets', 'tickets', (pane) => {
-    rows = (pane?.items ?? []).sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1));
-    draw();
-  });
+  const beside = matchMedia('(min-width: 1151px)'); // a ticket is shown beside the list (desk.css)
+  look();
   fill(section,
-    h('div', { class: 'list' }, h('div', { class: 'filters' }, h('label', { class: 'search' }, icon('search', 18), find), queue), none, list),
+    h('div', { class: 'list' }, h('div', { class: 'filters' }, h('label', { class: 'search' }, icon('search', 18), find), queue, history.tools), history.line, none, list, shown),
     view.el);
   open(chosen.get('ticket'));
   return section;

@@ -8,6 +8,9 @@ export const clock = (at) => new Date(at).toLocaleTimeString(locale(), { hour: '
 
 export const exact = (at) => new Date(at).toLocaleString(locale(), { dateStyle: 'medium', timeStyle: 'medium' });
 
+/** A day and the clock. */
+export const moment = (at) => new Date(at).toLocaleString(locale(), { dateStyle: 'medium', timeStyle: 'short' });
+
 export const precise = (at) => new Date(at).toLocaleTimeString(locale(), {
   hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3,
 });

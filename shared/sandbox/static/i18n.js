@@ -34,6 +34,9 @@ export function t(name, values = {}) {
   return text.replace(/\{(\w+)\}/g, (all, k) => values[k] ?? all);
 }
 
+/** Writes a number as people do. */
+export const number = (n) => n.toLocaleString(current);
+
 /** Whether there is such a text. */
 export const has = (name) => name in texts[current];
 

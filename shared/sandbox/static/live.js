@@ -10,7 +10,7 @@ const patience = 2; // failures in a row before the page asks by itself
 /** Gives a pane as an update. */
 async function whole(path) {
   try {
-    return await call('GET', path);
+    return await call('GET', path.split('/').map(encodeURIComponent).join('/'));
   } catch (error) {
     if (error.status === 404) return { pane: path, gone: true };
     throw error;

@@ -8,6 +8,8 @@ let opened = null;
 document.addEventListener('pointerdown', (event) => {
   if (opened && !opened.root.contains(event.target)) opened.close();
 });
+document.addEventListener('scroll', () => opened?.place(), true);
+window.addEventListener('resize', () => opened?.place());
 
 /**
  * Makes a menu. actions() gives [{label, icon, run, danger}] anew each time it
@@ -15,12 +17,12 @@ document.addEventListener('pointerdown', (event) => {
  */
 export function menu({ label, picture = 'more', actions, className = 'ghost', up = false, size = 20 }) {
   const id = uid('menu');
-  const list = h('div', { class: `menu${up ? ' up' : ''}`, role: 'menu', id, hidden: true, 'aria-label': label });
+  const list = h('div', { class: 'menu', role: 'menu', id, hidden: true, 'aria-label': label });
   const button = h('button', {
     type: 'button', class: className, title: label, 'aria-label': label, 'aria-haspopup': 'menu', 'aria-expanded': 'false', 'aria-controls': id,
   }, icon(picture, size));
   const root = h('div', { class: 'menu-root' }, button, list);
-  const self = { root, close };
+  const self = { root, close, place: () => place(list, button, up) };
 
   function close(focus = false) {
     list.hidden = true;
@@ -37,8 +39,8 @@ export function menu({ label, picture = 'more', actions, className = 'ghost', up
     list.hidden = false;
     button.setAttribute('aria-expanded', 'true');
     opened = self;
-    place(list);
-    list.firstElementChild?.focus();
+    self.place();
+    list.firstElementChild?.focus({ preventScroll: true });
   }
 
   button.addEventListener('click', () => (list.hidden ? open() : close()));
@@ -57,13 +59,21 @@ export function menu({ label, picture = 'more', actions, className = 'ghost', up
   return root;
 }
 
-/** Keeps an open list inside the window. */
-function place(list) {
-  list.style.removeProperty('transform');
-  const box = list.getBoundingClientRect();
-  const margin = 8;
-  let shift = 0;
-  if (box.right > window.innerWidth - margin) shift = window.innerWidth - margin - box.right;
-  if (box.left + shift < margin) shift = margin - box.left;
-  if (shift) list.style.setProperty('transform', `translateX(${shift}px)`);
+const gap = 5; // pixels between a button and its list
+const margin = 8; // pixels between a list and the window's edge
+
+/**
+ * Puts an open list beside its button, above or below it, wherever it fits: what
+ * scrolls or is cut off around the button does not cut off the list.
+ */
+function place(list, button, up) {
+  const at = button.getBoundingClientRect();
+  const { width, height } = list.getBoundingClientRect();
+  const above = at.top - gap - height;
+  const below = at.bottom + gap;
+  const fitsBelow = below + height <= window.innerHeight - margin;
+  const top = above >= margin && (up || !fitsBelow) ? above : below;
+  const left = up || at.left < window.innerWidth / 3 ? at.left : at.right - width;
+  list.style.setProperty('top', `${Math.max(margin, Math.min(top, window.innerHeight - margin - height))}px`);
+  list.style.setProperty('left', `${Math.max(margin, Math.min(left, window.innerWidth - margin - width))}px`);
 }

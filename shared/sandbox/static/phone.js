@@ -2,6 +2,7 @@
 
 import { act } from './api.js';
 import { chat } from './chat.js';
+import { chooseFromCrowd, makeCrowd } from './crowd.js';
 import { fill, h } from './dom.js';
 import { t } from './i18n.js';
 import { icon } from './icons.js';
@@ -25,6 +26,7 @@ export function phone(page) {
   const face = h('span', { class: 'face', 'aria-hidden': 'true' });
   const view = chat(page);
   let people = [];
+  let crowd = 0; // people made up, who are not all listed
 
   function choose(id) {
     chosen.set(messenger, id);
@@ -37,8 +39,10 @@ export function phone(page) {
 
   function list(pane) {
     people = pane?.items ?? [];
+    crowd = pane?.head.crowd ?? 0;
+    find.hidden = !crowd;
     const at = people.some((p) => p.id === chosen.get(messenger)) ? chosen.get(messenger) : people[0]?.id ?? '';
-    fill(who, people.map((p) => h('option', { value: p.id, text: p.username ? `${p.name} · @${p.username}` : p.name })));
+    fill(who, people.map((p) => h('option', { value: p.id, text: p.name, title: p.username ? `@${p.username}` : '' })));
     choose(at);
   }
 
@@ -47,11 +51,13 @@ export function phone(page) {
     device.dataset.messenger = id;
     chosen.set('m', id === state.messengers[0].id ? '' : id);
     people = [];
+    find.hidden = true;
+    view.open(id, chosen.get(id)); // not the other messenger's chat until the list is there
     live.set('people', `chats/${id}`, list);
   }
 
-  async function add() {
-    const id = await addPerson(messenger);
+  async function show(asked) {
+    const id = await asked;
     if (!id) return;
     chosen.set(messenger, id);
     if (people.some((p) => p.id === id)) choose(id); // else the list is on its way
@@ -61,10 +67,13 @@ export function phone(page) {
     label: t('messenger'), className: 'messengers', selected: messenger, onSelect: select,
     tabs: state.messengers.map((m) => ({ id: m.id, label: t(m.id), extra: h('span', { class: `brand ${m.id}`, 'aria-hidden': 'true' }) })),
   });
+  const tool = (name, picture, run) => h('button', { class: 'ghost', type: 'button', title: t(name), 'aria-label': t(name), on: { click: run } }, icon(picture));
+  const find = tool('crowd.search', 'search', () => show(chooseFromCrowd(messenger, crowd)));
+  find.hidden = true;
   device.append(
     h('div', { class: 'device-top' }, tabs.el,
       h('div', { class: 'who' }, face, who,
-        h('button', { class: 'ghost', type: 'button', title: t('customer.add'), 'aria-label': t('customer.add'), on: { click: add } }, icon('plus')),
+        find, tool('customer.add', 'plus', () => show(addPerson(messenger))),
         menu({ label: t('chat.menu'), actions: () => actions(messenger, view) }))),
     view.el);
   select(messenger);
@@ -84,6 +93,7 @@ function actions(messenger, view) {
       label: telegram ? t(blocked ? 'unblock' : 'block') : t(blocked ? 'allow' : 'deny'), icon: 'block', danger: !blocked,
       run: () => act('POST', `${path}/block`, { on: !blocked }),
     },
+    { label: t('crowd.menu'), icon: 'people', run: () => makeCrowd(messenger) },
   ];
 }
 

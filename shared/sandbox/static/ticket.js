@@ -7,7 +7,7 @@ import { pill, priority } from './badges.js';
 import { fill, h, keyed } from './dom.js';
 import { entry } from './entry.js';
 import { files } from './files.js';
-import { exact, named } from './format.js';
+import { exact, moment, named } from './format.js';
 import { has, t } from './i18n.js';
 import { icon } from './icons.js';
 import { rich } from './rich.js';
@@ -22,8 +22,12 @@ export function ticket(page, back) {
   let head = null;
   let entries = [];
   let tab = 'comment';
+  let sending = false; // a comment of one's own is on its way and will be wanted in view
 
-  const env = { catalogue, page, path: () => `tickets/${key}`, as: () => whom.value, reply: page.state.reply };
+  const env = {
+    catalogue, page, sending: (now) => { sending = now; },
+    path: () => `tickets/${key}`, as: () => whom.value, reply: page.state.reply,
+  };
   const whom = h('select', { 'aria-label': t('as'), title: t('as'), on: { change: () => { kept.set('agent', whom.value); drawList(); } } },
     catalogue.agents.map((a) => h('option', { value: a.login, text: a.name })));
   if (catalogue.agents.some((a) => a.login === kept.get('agent'))) whom.value = kept.get('agent');
@@ -31,7 +35,7 @@ export function ticket(page, back) {
   const top = h('div', { class: 'ticket-head' });
   const list = h('div', { class: 'entries' });
   const tabs = tablist({
-    label: t('ticket'), className: 'underlined', selected: tab, onSelect: (id) => { tab = id; drawList(); },
+    label: t('ticket'), className: 'underlined', selected: tab, onSelect: choose,
     tabs: [{ id: 'comment', label: t('comments') }, { id: 'change', label: t('history') }],
   });
   let sync = keyed(list, (e) => entry(e, env));
@@ -40,6 +44,13 @@ export function ticket(page, back) {
   const none = h('div', { class: 'nothing' });
   const el = h('article', { class: 'ticket', 'aria-label': t('ticket') }, none, body,
     h('footer', { class: 'ticket-foot' }, box.el));
+
+  /** Shows the other list, from its beginning: both are below a long head. */
+  function choose(id) {
+    tab = id;
+    drawList();
+    body.scrollTop = top.offsetHeight + 14;
+  }
 
   function drawList() {
     const shown = entries.filter((e) => e.kind === tab);
@@ -59,7 +70,10 @@ export function ticket(page, back) {
     drawHead();
     drawList();
     tabs.count('comment', entries.filter((e) => e.kind === 'comment').length);
-    if (!first && low && entries.length > before) body.scrollTop = body.scrollHeight;
+    if (!first && (low || sending) && entries.length > before) {
+      body.scrollTop = body.scrollHeight;
+      sending = false;
+    }
   }
 
   let drawn = '';
@@ -69,9 +83,9 @@ export function ticket(page, back) {
     const json = JSON.stringify(head);
     if (json === drawn) return;
     drawn = json;
-    const focused = top.contains(document.activeElement) ? document.activeElement.dataset.name : '';
+    const focused = top.contains(document.activeElement) && (document.activeElement.dataset.name ?? 'step');
     fill(top, ticketHead(head, env, back));
-    if (focused) top.querySelector(`[data-name="${focused}"]`)?.focus();
+    if (focused) (top.querySelector(`[data-name="${focused}"]`) ?? top.querySelector('.steps button'))?.focus({ preventScroll: true });
   }
 
   function blank() {
@@ -109,7 +123,7 @@ function ticketHead(head, env, back) {
       priority(head.priority, catalogue), h('span', { class: 'key', text: head.key }),
       head.messenger && h('span', { class: `brand small ${head.messenger}`, role: 'img', 'aria-label': t(head.messenger) }),
       head.aliases?.length && h('small', { class: 'soft', text: t('formerly', { keys: head.aliases.join(', ') }) }),
-      h('small', { class: 'soft end', text: `${head.author} · ${exact(head.created_at)}` })),
+      h('small', { class: 'soft end', text: `${head.author} · ${moment(head.created_at)}`, title: exact(head.created_at) })),
     h('h2', { text: head.summary, dir: 'auto' }),
     h('div', { class: 'steps' }, pill(head.status, catalogue),
       head.resolution && h('span', { class: 'soft', title: t('resolution'), text: `${t('resolution')}: ` + named(catalogue.resolutions.find((r) => r.key === head.resolution)) }),

@@ -23,6 +23,7 @@ export function ask({ title, body, agree, fields = () => true, danger = false, i
     const id = uid('dialog');
     const dialog = h('dialog', { class: 'window', 'aria-labelledby': id });
     const end = (value) => {
+      dialog.close(); // gives the focus back
       dialog.remove();
       resolve(value);
     };

@@ -20,6 +20,7 @@ type User struct {
 
 type user struct {
 	User
+	passing     bool // of the crowd, and nobody has them in hand
 	blocked     bool
 	deactivated bool
 }
@@ -83,7 +84,7 @@ func (s *Server) chat(c *call) (*chat, *refusal) {
 	if err != nil {
 		return nil, bad("chat not found") // "@name" is for public chats, of which there are none
 	}
-	ch := s.chats[id]
+	ch := s.known(id)
 	switch {
 	case ch == nil:
 		return nil, bad("chat not found")

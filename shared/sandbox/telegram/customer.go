@@ -38,6 +38,7 @@ func (s *Server) Customer(u User) *Customer {
 		u.ID = firstUser + s.nextID()
 	}
 	setDefault(&u.FirstName, "Customer")
+	s.known(u.ID)
 	old := s.users[u.ID]
 	if old == nil {
 		old = &user{}
@@ -45,7 +46,7 @@ func (s *Server) Customer(u User) *Customer {
 		s.chats[u.ID] = &chat{id: u.ID, kind: private, user: old}
 	}
 	u.Started = u.Started || old.Started
-	old.User = u
+	old.User, old.passing = u, false
 	return &Customer{s: s, id: u.ID, chat: u.ID}
 }
 

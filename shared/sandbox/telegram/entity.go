@@ -5,6 +5,7 @@ import (
 	"html"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -248,5 +249,9 @@ func startTag(e Entity) string {
 
 // valid reports whether a text has at least one character that is seen.
 func valid(text string) bool {
-	return strings.TrimSpace(text) != "" && utf8.ValidString(text)
+	return strings.ContainsFunc(text, seen) && utf8.ValidString(text)
+}
+
+func seen(r rune) bool {
+	return !unicode.IsSpace(r) && !unicode.In(r, unicode.Cc, unicode.Cf) && r != '\u2800' && r != '\uFFFC'
 }

@@ -98,7 +98,7 @@ func seconds(d time.Duration) int { return max(1, int((d+time.Second-1)/time.Sec
 func (s *Server) Limit(chatID int64, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if ch := s.chats[chatID]; ch != nil {
+	if ch := s.known(chatID); ch != nil {
 		ch.pace.until = s.now().Add(wait)
 	}
 }

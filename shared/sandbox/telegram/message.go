@@ -62,6 +62,7 @@ func (s *Server) store(m *message) *message {
 	s.lastSent++
 	m.id, m.date = s.lastSent, s.now()
 	m.chat.messages = append(m.chat.messages, m)
+	s.thin(m.chat)
 	s.changed()
 	return m
 }

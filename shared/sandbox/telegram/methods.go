@@ -18,7 +18,7 @@ func methods() map[string]handler {
 		m[name] = func(s *Server, c *call) (any, *refusal) { return s.sendFile(c, kind) }
 	}
 	for name, h := range profileMethods() {
-		m[name] = h
+		m[name] = profileMethod(h)
 	}
 	m["getUpdates"] = func(*Server, *call) (any, *refusal) { return []any{}, nil } // runs without the lock
 	return m

@@ -8,6 +8,7 @@ type profile struct {
 	commands map[string][]command
 	texts    map[string]string // "description ru"
 	name     *regexp.Regexp    // of a command
+	language *regexp.Regexp    // its code
 }
 
 type command struct {
@@ -18,7 +19,7 @@ type command struct {
 func newProfile() profile {
 	return profile{
 		commands: map[string][]command{}, texts: map[string]string{},
-		name: regexp.MustCompile(`^/?[a-z0-9_]{1,32}$`),
+		name: regexp.MustCompile(`^/?[a-z0-9_]{1,32}$`), language: regexp.MustCompile(`^[a-z]{2}$`),
 	}
 }
 
@@ -42,6 +43,16 @@ func (s *Server) getMe(*call) (any, *refusal) {
 		"can_join_groups": true, "can_read_all_group_messages": s.cfg.ReadsGroups, "supports_inline_queries": false,
 		"can_connect_to_business": false, "has_main_web_app": false,
 	}, nil
+}
+
+// profileMethod runs a method for a language, which is a code of two letters or none.
+func profileMethod(next handler) handler {
+	return func(s *Server, c *call) (any, *refusal) {
+		if code := c.text("language_code"); code != "" && !s.profile.language.MatchString(code) {
+			return nil, bad("invalid language code specified")
+		}
+		return next(s, c)
+	}
 }
 
 // scope names where a list of commands is shown, with its language.

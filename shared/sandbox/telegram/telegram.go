@@ -19,6 +19,7 @@ import (
 	"sync"
 	"time"
 
+	"supportbot/shared/sandbox/crowd"
 	"supportbot/shared/sandbox/fault"
 )
 
@@ -58,6 +59,8 @@ type Server struct {
 	mu       sync.Mutex
 	users    map[int64]*user
 	chats    map[int64]*chat
+	crowd    crowd.Crowd      // of whom users has those to whom something happened
+	newest   *message         // to one of them
 	files    map[string]*file // by file_id
 	paths    map[string]*file // by file_path
 	presses  map[string]*press

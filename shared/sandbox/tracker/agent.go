@@ -57,6 +57,7 @@ type Edit struct {
 	Priority   string       `json:"priority"`
 	Type       string       `json:"type"`
 	Summary    string       `json:"summary"`
+	Deadline   string       `json:"deadline"` // "2006-01-02"; "-" takes it away
 }
 
 // Create makes a ticket.
@@ -71,7 +72,7 @@ func (a *Agent) Create(n NewTicket) (Ticket, error) {
 	if by == nil || q == nil || strings.TrimSpace(n.Summary) == "" {
 		return Ticket{}, fmt.Errorf("create ticket: %w", ErrRefused)
 	}
-	i := &issue{id: a.s.nextID(), state: state{queue: q, fields: map[string]any{}}}
+	i := &issue{id: a.s.nextID(), state: state{queue: q}}
 	values := map[string]any{"summary": n.Summary}
 	for key, v := range n.Fields {
 		f := q.localByKey(key)
@@ -122,6 +123,13 @@ func (a *Agent) Do(ref string, d Edit) (Ticket, error) {
 	values := map[string]any{}
 	if d.Summary != "" {
 		values["summary"] = d.Summary
+	}
+	switch d.Deadline {
+	case "":
+	case "-":
+		values["deadline"] = nil
+	default:
+		values["deadline"] = d.Deadline
 	}
 	err = a.s.named(e.i.queue, values, d)
 	comments, commentErr := a.comments(d.Comments)

@@ -84,7 +84,7 @@ func (s *Server) uploadToIssue(c *call) answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.withIssue(c, func(i *issue) answer {
-		e, free := s.begin(i, c.user, "api")
+		e, free := c.begin(s, i)
 		if !free {
 			return frozen()
 		}

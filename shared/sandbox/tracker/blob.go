@@ -2,6 +2,7 @@ package tracker
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 )
@@ -22,7 +23,7 @@ func newBlob(r io.Reader, limit int64) (b blob, fits bool, err error) {
 	r = io.LimitReader(r, limit+1)
 	var head bytes.Buffer
 	n, err := io.CopyN(&head, r, inMemory)
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return blob{size: n, small: head.Bytes()}, n <= limit, nil
 	}
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"supportbot/shared/sandbox/fault"
 )
@@ -28,7 +29,8 @@ type call struct {
 	body   []byte   // of calls that are not uploads
 	params any      // what the log shows; nil: the body, or the query
 	user   *user
-	effect bool // something changed
+	effect bool      // something changed
+	past   time.Time // when the operation happened; zero: now
 }
 
 // answer is what a handler gives back.
@@ -77,6 +79,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = r.WithContext(ctx)
 	rt, args := s.match(r)
 	c := &call{r: r, args: args, method: r.Method + " " + strings.TrimRight(r.URL.Path, "/")}
+	if past := r.Header.Get(TimeHeader); past != "" {
+		s.write(w, s.tell(c, rt, w, past))
+		return
+	}
 	if !rt.upload {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 		if err != nil {
@@ -166,7 +172,7 @@ func (s *Server) admit(c *call) answer {
 			ErrorMessages: []string{"Organization is not available, not ready or not found"},
 		}}
 	}
-	if !s.bucket.take(s.cfg.Now()) {
+	if c.past.IsZero() && !s.bucket.take(s.cfg.Now()) {
 		return fail(http.StatusTooManyRequests,
 			"You've exceeded the limit for requests to the host within a given time. Try your request again later.")
 	}

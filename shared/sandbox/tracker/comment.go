@@ -68,7 +68,7 @@ func (s *Server) createComment(c *call) answer {
 		if len(refused) > 0 {
 			return invalid(refused)
 		}
-		e, free := s.begin(i, c.user, "api")
+		e, free := c.begin(s, i)
 		if !free {
 			return frozen()
 		}
@@ -151,7 +151,7 @@ func (s *Server) patchComment(c *call) answer {
 		if m.author != c.user {
 			return fail(http.StatusForbidden, "You have no right to edit this comment")
 		}
-		e, free := s.begin(i, c.user, "api")
+		e, free := c.begin(s, i)
 		if !free {
 			return frozen()
 		}
@@ -169,7 +169,7 @@ func (s *Server) deleteComment(c *call) answer {
 		if m.author != c.user {
 			return fail(http.StatusForbidden, "You have no right to delete this comment")
 		}
-		e, free := s.begin(i, c.user, "api")
+		e, free := c.begin(s, i)
 		if !free {
 			return frozen()
 		}

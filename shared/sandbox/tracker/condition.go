@@ -112,7 +112,7 @@ func (e *edit) commentHolds(c condition, m *comment) bool {
 
 func (e *edit) fieldHolds(c condition) bool {
 	id := referenceOf(c.Field)
-	before, now := e.before.fields[id], e.i.fields[id]
+	before, now := e.before.fields.get(id), e.i.fields.get(id)
 	changed := slices.ContainsFunc(e.diffs, func(d diff) bool { return d.field.id == id })
 	equals := func() bool {
 		f := e.i.queue.field(id)

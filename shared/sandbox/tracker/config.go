@@ -36,6 +36,9 @@ type Config struct {
 	// SearchLimit is how many rows _search pages to. Default 10,000.
 	SearchLimit int
 
+	// Past lets calls tell of the past: see TimeHeader.
+	Past bool
+
 	Now    func() time.Time // default time.Now
 	Log    *slog.Logger     // default: discard
 	Faults *fault.Set       // default: its own
@@ -61,6 +64,9 @@ type Queue struct {
 	DefaultPriority string   // default "normal"
 	Workflow        []Transition
 	Fields          []string // keys of local fields, of type string
+	// SLA is how long a ticket may take until it is resolved: a rule with one timer;
+	// 0: none.
+	SLA time.Duration
 }
 
 // Transition is a step of a workflow. Resolution: its screen requires one.

@@ -15,6 +15,7 @@ type edit struct {
 	by        *user
 	transport string // "api" or "front"
 	at        time.Time
+	past      bool // it is told of, not happening: no trigger runs
 	before    state
 	created   bool
 	moved     bool
@@ -34,21 +35,28 @@ func (s *Server) begin(i *issue, by *user, transport string) (*edit, bool) {
 	if i.version >= limit {
 		return nil, false
 	}
-	return &edit{s: s, i: i, by: by, transport: transport, at: s.now(), before: i.state.clone()}, true
+	e := &edit{s: s, i: i, by: by, transport: transport, at: s.now(), before: i.state}
+	i.state = i.state.clone()
+	return e, true
+}
+
+// begin starts the operation of a call, at the time that the call tells of.
+func (c *call) begin(s *Server, i *issue) (*edit, bool) {
+	e, free := s.begin(i, c.user, "api")
+	if free && !c.past.IsZero() {
+		e.at, e.past = c.past, true
+	}
+	return e, free
 }
 
 // set changes a field; nil clears it.
 func (e *edit) set(id string, v any) {
 	f := e.i.queue.field(id)
-	from := e.i.fields[id]
+	from := e.i.fields.get(id)
 	if reflect.DeepEqual(from, v) {
 		return
 	}
-	if v == nil {
-		delete(e.i.fields, id)
-	} else {
-		e.i.fields[id] = v
-	}
+	e.i.fields.set(id, v)
 	e.diffs = append(e.diffs, diff{f, from, v})
 }
 
@@ -158,20 +166,23 @@ func (e *edit) commit() bool {
 	}
 	i := e.i
 	i.version++
-	i.fields["updatedAt"], i.fields["updatedBy"] = e.at, e.by.ID
+	i.fields.set("updatedAt", e.at)
+	i.fields.set("updatedBy", e.by.ID)
 	if talk {
-		i.fields["lastCommentUpdatedAt"] = e.at
+		i.fields.set("lastCommentUpdatedAt", e.at)
 	}
 	c := &change{
 		id: e.s.nextID(), at: e.at, by: e.by, kind: e.kind(), transport: e.transport,
-		diffs: e.diffs, updated: e.updated, removed: e.removed, files: e.files,
+		diffs: slices.Clone(e.diffs), updated: e.updated, removed: e.removed, files: e.files,
 	}
 	for _, a := range e.added {
 		c.added = append(c.added, commentRef{a.id, a.text})
 	}
 	i.changes = append(i.changes, c)
 	i.index(e.at, e.s.lag)
-	e.s.fire(e, c)
+	if !e.past {
+		e.s.fire(e, c)
+	}
 	e.s.touch()
 	return true
 }

@@ -18,7 +18,7 @@ func (s *Server) createIssue(c *call) answer {
 	if q == nil {
 		return invalid(map[string]string{"queue": "Queue is not found"})
 	}
-	i := &issue{id: s.nextID(), state: state{queue: q, fields: map[string]any{}}}
+	i := &issue{id: s.nextID(), state: state{queue: q}}
 	values, files, comments, refused := s.readIssue(c, i, body)
 	unique, _ := values["unique"].(string)
 	delete(values, "unique")
@@ -31,7 +31,7 @@ func (s *Server) createIssue(c *call) answer {
 	if unique != "" && s.unique[unique] != nil {
 		return fail(http.StatusConflict, "Issue with unique %s already exists.", unique)
 	}
-	e, _ := s.begin(i, c.user, "api")
+	e, _ := c.begin(s, i)
 	s.open(e, unique, values)
 	e.attach(files)
 	for _, n := range comments {
@@ -48,10 +48,12 @@ func (s *Server) open(e *edit, unique string, values map[string]any) {
 	s.numberIssue(i)
 	s.byKey[strings.ToUpper(i.id)] = i
 	s.issues = append(s.issues, i)
-	i.fields["queue"], i.fields["createdAt"], i.fields["createdBy"] = i.queue.Key, e.at, e.by.ID
+	i.fields.set("queue", i.queue.Key)
+	i.fields.set("createdAt", e.at)
+	i.fields.set("createdBy", e.by.ID)
 	if unique != "" {
 		s.unique[unique] = i
-		i.fields["unique"] = unique
+		i.fields.set("unique", unique)
 	}
 	e.enter("open", "")
 	e.set("type", i.queue.DefaultType)
@@ -90,7 +92,7 @@ func (s *Server) readIssue(c *call, i *issue, body map[string]json.RawMessage) (
 			refused[id] = "Unknown field or no right to change it"
 			continue
 		}
-		v, refusal := s.parse(i.queue, f, raw, i.fields[id])
+		v, refusal := s.parse(i.queue, f, raw, i.fields.get(id))
 		if refusal != "" {
 			refused[id] = refusal
 			continue
@@ -155,7 +157,7 @@ func (s *Server) patchIssue(c *call) answer {
 		if len(refused) > 0 {
 			return invalid(refused)
 		}
-		e, free := s.begin(i, c.user, "api")
+		e, free := c.begin(s, i)
 		if !free {
 			return frozen()
 		}
@@ -197,7 +199,7 @@ func (s *Server) moveIssue(c *call) answer {
 		if q == i.queue {
 			return invalid(map[string]string{"queue": "The issue is already in this queue"})
 		}
-		e, free := s.begin(i, c.user, "api")
+		e, free := c.begin(s, i)
 		if !free {
 			return frozen()
 		}

@@ -23,7 +23,7 @@ func (s *Server) reader(name string) (reader, error) {
 	}
 	for _, f := range s.global {
 		if strings.EqualFold(name, f.id) || strings.EqualFold(name, f.en) || strings.EqualFold(name, f.ru) {
-			return func(_ *issue, st state) (*field, any) { return f, st.fields[f.id] }, nil
+			return func(_ *issue, st state) (*field, any) { return f, st.fields.get(f.id) }, nil
 		}
 	}
 	for _, q := range s.queues {
@@ -35,7 +35,7 @@ func (s *Server) reader(name string) (reader, error) {
 				if st.queue != q {
 					return nil, nil
 				}
-				return f, st.fields[f.id]
+				return f, st.fields.get(f.id)
 			}, nil
 		}
 	}

@@ -1,7 +1,6 @@
 package tracker
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -24,31 +23,32 @@ type queue struct {
 }
 
 // state is what of an issue can be edited, searched and asked for by a trigger.
-// A state that was indexed is never changed again.
+// The fields are shared with what was indexed: only an edit changes them, and it
+// begins with a copy.
 type state struct {
 	key     string
 	queue   *queue
 	version int64
-	fields  map[string]any // by field id; unset fields are absent
+	fields  values
 }
 
 func (st state) clone() state {
-	st.fields = maps.Clone(st.fields)
+	st.fields = slices.Clone(st.fields)
 	return st
 }
 
 func (st state) text(id string) string {
-	v, _ := st.fields[id].(string)
+	v, _ := st.fields.get(id).(string)
 	return v
 }
 
 func (st state) list(id string) []string {
-	v, _ := st.fields[id].([]string)
+	v, _ := st.fields.get(id).([]string)
 	return v
 }
 
 func (st state) time(id string) time.Time {
-	v, _ := st.fields[id].(time.Time)
+	v, _ := st.fields.get(id).(time.Time)
 	return v
 }
 
@@ -158,7 +158,7 @@ func (i *issue) visible(now time.Time, lag time.Duration) (state, bool) {
 // index makes the present state known to search. States that search can no
 // longer show are dropped.
 func (i *issue) index(now time.Time, lag time.Duration) {
-	i.indexed = append(i.indexed, indexed{now, i.state.clone()})
+	i.indexed = append(i.indexed, indexed{now, i.state})
 	for len(i.indexed) > 1 && !i.indexed[1].at.Add(lag).After(now) {
 		i.indexed = i.indexed[1:]
 	}

@@ -39,6 +39,7 @@ func (s *Server) queueJSON(c *call, q *queue) object {
 			types = append(types, s.refValue(c, kindType, t))
 		}
 		out["issueTypes"] = types
+		out["teamUsers"] = s.teamJSON(c, q)
 	}
 	return out
 }

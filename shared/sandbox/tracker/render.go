@@ -97,13 +97,16 @@ func (s *Server) issueJSON(c *call, i *issue, st state) object {
 		"queue": c.queueRef(st.queue), "votes": 0, "favorite": false,
 		"commentWithoutExternalMessageCount": len(i.comments), "commentWithExternalMessageCount": 0,
 	}
-	for id, v := range st.fields {
-		if f := st.queue.field(id); f != nil {
-			out[id] = s.value(c, f, v)
+	for _, x := range st.fields {
+		if f := st.queue.field(x.id); f != nil {
+			out[x.id] = s.value(c, f, x.v)
 		}
 	}
 	if len(i.aliases) > 0 {
 		out["aliases"] = i.aliases
+	}
+	if st.queue.SLA > 0 {
+		out["sla"] = s.slaJSON(st)
 	}
 	expand := c.query("expand")
 	if strings.Contains(expand, "attachments") || expand == "all" {

@@ -38,6 +38,9 @@ func routes() []route {
 		{method: "PATCH", path: "queues/{}/triggers/{}", handle: (*Server).patchTrigger},
 		{method: "DELETE", path: "queues/{}/triggers/{}", handle: (*Server).deleteTrigger},
 		{method: "GET", path: "queues/{}/triggers/{}/webhooks/log", handle: (*Server).triggerLog},
+		{method: "GET", path: "queues/{}/permissions/users/{}", handle: (*Server).userAccess},
+		{method: "GET", path: "queues/{}/workflows", handle: (*Server).queueWorkflows},
+		{method: "GET", path: "workflows/{}", handle: (*Server).getWorkflow},
 
 		{method: "POST", path: "issues", handle: (*Server).createIssue},
 		{method: "POST", path: "issues/_search", handle: (*Server).search},

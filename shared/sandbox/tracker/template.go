@@ -108,7 +108,7 @@ func (t template) issue(path []string) any {
 	case "local":
 		if len(path) > 1 {
 			if f := i.queue.localByKey(path[1]); f != nil {
-				return t.part(f, i.fields[f.id], path[2:])
+				return t.part(f, i.fields.get(f.id), path[2:])
 			}
 		}
 		return nil
@@ -117,7 +117,7 @@ func (t template) issue(path []string) any {
 	if f == nil {
 		return nil
 	}
-	return t.part(f, i.fields[f.id], path[1:])
+	return t.part(f, i.fields.get(f.id), path[1:])
 }
 
 // part gives a field's value, or a part of it such as "key" or "login".

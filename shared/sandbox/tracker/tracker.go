@@ -48,6 +48,8 @@ type Server struct {
 	files   map[string]*file
 	scrolls map[string]*scroll
 	changed chan struct{} // closed at the next change
+
+	standings map[string]*standing // by queue
 }
 
 // New makes a server. What cfg leaves empty gets the defaults that Config names.
@@ -59,7 +61,7 @@ func New(cfg Config) *Server {
 		lag: cfg.Lag, number: 100, global: globalFields(), routes: routes(),
 		byKey: map[string]*issue{}, unique: map[string]*issue{},
 		uploads: map[string]*file{}, files: map[string]*file{},
-		scrolls: map[string]*scroll{}, changed: make(chan struct{}),
+		scrolls: map[string]*scroll{}, changed: make(chan struct{}), standings: map[string]*standing{},
 	}
 	s.bucket = bucket{rate: cfg.Rate, burst: float64(cfg.Burst), tokens: float64(cfg.Burst)}
 	robot := cfg.Robot

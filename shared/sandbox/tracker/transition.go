@@ -60,7 +60,7 @@ func (s *Server) transit(c *call) answer {
 		if len(refused) > 0 {
 			return invalid(refused)
 		}
-		e, free := s.begin(i, c.user, "api")
+		e, free := c.begin(s, i)
 		if !free {
 			return frozen()
 		}

@@ -140,7 +140,7 @@ func (s *Server) ticket(i *issue) Ticket {
 		t.Followers = append(t.Followers, s.login(id))
 	}
 	for _, f := range i.queue.local {
-		if v, there := i.fields[f.id].(string); there {
+		if v, there := i.fields.get(f.id).(string); there {
 			t.Fields[f.key] = v
 		}
 	}

@@ -11,9 +11,6 @@ import (
 	"supportbot/shared/sandbox/fault"
 )
 
-// perSecond is how many calls a community's token may make.
-const perSecond = 20
-
 // maxForm bounds the body of a method's call.
 const maxForm = 1 << 20
 
@@ -146,6 +143,9 @@ func (s *Server) admit(r *http.Request, c *call) *apiError {
 
 // tooMany counts a call and reports whether there were too many in the last second.
 func (s *Server) tooMany() bool {
+	if s.cfg.PerSecond < 0 {
+		return false
+	}
 	now := s.now()
 	kept := s.recent[:0]
 	for _, t := range s.recent {
@@ -154,7 +154,7 @@ func (s *Server) tooMany() bool {
 		}
 	}
 	s.recent = kept
-	if len(s.recent) >= perSecond {
+	if len(s.recent) >= s.cfg.PerSecond {
 		return true
 	}
 	s.recent = append(s.recent, now)

@@ -161,7 +161,7 @@ func TestSend_RandomID(t *testing.T) {
 	if third := send(other.Peer(), 7, "a"); third == first {
 		t.Error("another person got the same message")
 	}
-	if send(c.Peer(), 0, "c") == send(c.Peer(), 0, "c") {
+	if third, fourth := send(c.Peer(), 0, "c"), send(c.Peer(), 0, "c"); third == fourth {
 		t.Error("0 dropped a repetition, want it to switch that off")
 	}
 	var texts []string
@@ -232,12 +232,47 @@ func TestSend_BotFeaturesOff(t *testing.T) {
 	if code := b.call("messages.send", query).Error.Code; code != 912 {
 		t.Errorf("got code %d, want 912", code)
 	}
-	var settings struct {
-		Bots int `json:"bots_capabilities"`
+	if code := b.call("groups.getSettings", fmt.Sprintf("group_id=%d", group)).Error.Code; code != 27 {
+		t.Errorf("settings: got code %d, want 27: they are told to people's tokens only", code)
 	}
-	b.result("groups.getSettings", fmt.Sprintf("group_id=%d", group), &settings)
-	if settings.Bots != 0 {
-		t.Error("the settings say that bot features are on")
+}
+
+func TestTokenPermissions(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var got struct {
+		Mask        int `json:"mask"`
+		Permissions []struct {
+			Name    string `json:"name"`
+			Setting int    `json:"setting"`
+		} `json:"permissions"`
+	}
+	b.result("groups.getTokenPermissions", "", &got)
+	if len(got.Permissions) != 4 || got.Mask&got.Permissions[0].Setting == 0 {
+		t.Errorf("got %+v", got)
+	}
+	b.Lack("manage", "docs")
+	got.Permissions = nil
+	if b.result("groups.getTokenPermissions", "", &got); len(got.Permissions) != 2 || got.Permissions[0].Name != "messages" {
+		t.Errorf("got %+v, want messages and photos", got)
+	}
+}
+
+func TestLongPollSettings(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	query := fmt.Sprintf("group_id=%d", group)
+	var got struct {
+		Enabled bool           `json:"is_enabled"`
+		Events  map[string]int `json:"events"`
+	}
+	b.result("groups.getLongPollSettings", query, &got)
+	if !got.Enabled || got.Events["message_new"] != 1 || got.Events["wall_post_new"] != 0 {
+		t.Errorf("got %+v", got)
+	}
+	b.result("groups.setLongPollSettings", query+"&enabled=0&wall_post_new=1", new(int))
+	if b.result("groups.getLongPollSettings", query, &got); got.Enabled || got.Events["wall_post_new"] != 1 {
+		t.Errorf("got %+v", got)
 	}
 }
 

@@ -19,6 +19,7 @@ type User struct {
 
 type user struct {
 	User
+	passing     bool // of the crowd, and nobody has them in hand
 	allowed     bool
 	blacklisted bool
 	private     bool
@@ -56,12 +57,12 @@ type Forward struct {
 func (s *Server) Customer(u User) *Customer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	old := s.users[u.ID]
+	old := s.known(u.ID)
 	if old == nil {
 		old = &user{allowed: u.Allowed}
 		s.users[u.ID] = old
 	}
-	old.User = u
+	old.User, old.passing = u, false
 	return &Customer{s: s, id: u.ID, peer: u.ID}
 }
 

@@ -1,6 +1,7 @@
 package vk
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -46,6 +47,10 @@ func groupMethod(name string) handler {
 		h = (*Server).getLongPollServer
 	case "groups.setLongPollSettings":
 		h = (*Server).setLongPoll
+	case "groups.getLongPollSettings":
+		h = (*Server).getLongPoll
+	case "groups.getTokenPermissions":
+		return (*Server).getTokenPermissions
 	default:
 		return nil
 	}
@@ -63,7 +68,7 @@ func groupMethod(name string) handler {
 
 func (s *Server) getGroup(*call) (any, *apiError) {
 	name := "club" + strconv.FormatInt(s.cfg.GroupID, 10)
-	group := map[string]any{"id": s.cfg.GroupID, "name": "Support", "screen_name": name, "is_closed": 0, "type": "group"}
+	group := map[string]any{"id": s.cfg.GroupID, "name": s.Name(), "screen_name": name, "is_closed": 0, "type": "group"}
 	return map[string]any{"groups": []any{group}, "profiles": []any{}}, nil
 }
 
@@ -174,11 +179,15 @@ func (s *Server) getHookEvents(c *call) (any, *apiError) {
 	if fail != nil {
 		return nil, fail
 	}
+	return map[string]any{"api_version": h.version, "events": eventFlags(h.events)}, nil
+}
+
+func eventFlags(on map[string]bool) map[string]int {
 	events := map[string]int{}
 	for _, kind := range allEvents {
-		events[kind] = flag(h.events[kind])
+		events[kind] = flag(on[kind])
 	}
-	return map[string]any{"api_version": h.version, "events": events}, nil
+	return events
 }
 
 func (s *Server) setLongPoll(c *call) (any, *apiError) {
@@ -203,13 +212,35 @@ func (s *Server) setSettings(c *call) (any, *apiError) {
 	return 1, nil
 }
 
+// getSettings refuses: it answers people's tokens only (schema 5.199).
 func (s *Server) getSettings(*call) (any, *apiError) {
-	return map[string]any{
-		"title": "Support", "description": "", "city_id": 0, "city_name": "", "articles": 0,
-		"audio": 0, "docs": 0, "photos": 0, "topics": 0, "video": 0, "wall": 0, "wiki": 0,
-		"obscene_filter": 0, "obscene_stopwords": 0, "obscene_words": []string{}, "toxic_filter": 0,
-		"disable_replies_from_groups": 0, "bots_capabilities": flag(s.settings.bots),
-	}, nil
+	return nil, failed(27, "Group authorization failed: method is unavailable with group auth.")
+}
+
+func (s *Server) getLongPoll(*call) (any, *apiError) {
+	return map[string]any{"api_version": Version, "events": eventFlags(s.poll.events), "is_enabled": s.poll.enabled}, nil
+}
+
+// tokenRights are all that a community's token can have, with their bits.
+var tokenRights = map[string]int{"photos": 1 << 2, "messages": 1 << 12, "docs": 1 << 17, "manage": 1 << 18}
+
+// getTokenPermissions tells the rights of the token.
+func (s *Server) getTokenPermissions(*call) (any, *apiError) {
+	mask, list := 0, []map[string]any{}
+	for _, name := range slices.Sorted(maps.Keys(tokenRights)) {
+		if !slices.Contains(s.lacking, name) {
+			mask |= tokenRights[name]
+			list = append(list, map[string]any{"name": name, "setting": tokenRights[name]})
+		}
+	}
+	return map[string]any{"mask": mask, "permissions": list}, nil
+}
+
+// Lack takes rights from the token. It is only told: calls go on as before.
+func (s *Server) Lack(rights ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lacking = rights
 }
 
 // allEvents are the events that a callback server can choose.

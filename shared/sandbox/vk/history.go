@@ -177,7 +177,7 @@ func (s *Server) getUsers(c *call) (any, *apiError) {
 	}
 	list := []map[string]any{}
 	for _, id := range ids {
-		u := s.users[id]
+		u := s.known(id)
 		if u == nil {
 			continue
 		}

@@ -18,6 +18,7 @@ func isChat(peer int64) bool { return peer > chatBase && peer <= chatBase+chatMo
 type peer struct {
 	id       int64
 	messages []*message
+	dropped  int       // messages before those in messages
 	keyboard *Keyboard // the ordinary one, which stays below the input field
 	inRead   int64     // ids of messages read, by the community and by the customer
 	outRead  int64
@@ -64,19 +65,24 @@ func (s *Server) peer(id int64) *peer {
 // store appends a message to its conversation and numbers it; callers hold s.mu.
 func (s *Server) store(m *message) {
 	p := s.peer(m.peer)
-	m.id, m.cmid, m.date = s.nextID(), int64(len(p.messages))+1, s.now()
+	m.id, m.cmid, m.date = s.nextID(), int64(p.dropped+len(p.messages))+1, s.now()
 	m.version = m.id
 	p.messages = append(p.messages, m)
 	s.byID[m.id] = m
+	s.thin(p)
 	s.changed()
 }
 
 // find gives a message that is still there, by its number in the conversation.
 func (p *peer) find(cmid int64) *message {
-	if p == nil || cmid < 1 || cmid > int64(len(p.messages)) || p.messages[cmid-1].deleted {
+	if p == nil {
 		return nil
 	}
-	return p.messages[cmid-1]
+	n := cmid - 1 - int64(p.dropped)
+	if n < 0 || n >= int64(len(p.messages)) || p.messages[n].deleted {
+		return nil
+	}
+	return p.messages[n]
 }
 
 // wire is a message as the API and the events carry it.

@@ -17,12 +17,25 @@ type Person struct {
 func (s *Server) People() []Person {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	people := make([]Person, 0, len(s.users))
+	var people []Person
 	for _, u := range s.users {
-		people = append(people, Person{User: u.User, MayWrite: u.allowed})
+		if !u.passing {
+			people = append(people, Person{User: u.User, MayWrite: u.allowed})
+		}
 	}
 	slices.SortFunc(people, func(a, b Person) int { return cmp.Compare(a.ID, b.ID) })
 	return people
+}
+
+// Person gives somebody by id, also of the crowd.
+func (s *Server) Person(id int64) (Person, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if u := s.users[id]; u != nil {
+		return Person{User: u.User, MayWrite: u.allowed}, true
+	}
+	p, ok := s.crowd.Person(id)
+	return Person{User: ofCrowd(p), MayWrite: true}, ok
 }
 
 // Faults is where the server takes its faults from.

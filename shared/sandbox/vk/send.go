@@ -175,7 +175,7 @@ func (s *Server) mayWrite(id int64) *apiError {
 		}
 		return nil
 	}
-	u := s.users[id]
+	u := s.known(id)
 	switch {
 	case id <= 0:
 		return invalid("peer_id is incorrect")

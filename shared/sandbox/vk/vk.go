@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"supportbot/shared/sandbox/crowd"
 	"supportbot/shared/sandbox/fault"
 )
 
@@ -27,6 +28,7 @@ const Version = "5.199"
 type Config struct {
 	Token        string // the community's access token
 	GroupID      int64
+	Name         string // of the community; "": Support
 	Secret       string // the secret key of servers that Connect makes
 	Confirmation string // what a new callback server has to answer
 	URL          string // where the server is reached; else taken from the last request
@@ -41,6 +43,7 @@ type Config struct {
 	Retry       time.Duration // before the first repetition of a failed call, doubled each time; 0: 2 s
 	Patience    int           // failures in a row before the server is left alone; 0: 5
 	Pause       time.Duration // for how long; 0: 1 min
+	PerSecond   int           // calls with the community's token; 0: 20; below 0: no limit
 	Flood       int           // equal texts to one peer within a minute before error 9; 0: 30
 }
 
@@ -55,7 +58,10 @@ type Server struct {
 	mu       sync.Mutex
 	base     string
 	settings settings
+	lacking  []string // rights that the token has not
 	users    map[int64]*user
+	crowd    crowd.Crowd // of whom users has those to whom something happened
+	newest   *message    // to one of them
 	peers    map[int64]*peer
 	byID     map[int64]*message
 	randoms  map[randomKey]*message
@@ -72,6 +78,9 @@ type Server struct {
 
 // randomKey is what random_id has to be unique for.
 type randomKey struct{ peer, random int64 }
+
+// Name is the community's name.
+func (s *Server) Name() string { return s.cfg.Name }
 
 // New gives a server with no customers and no callback server.
 func New(c Config) *Server {
@@ -90,10 +99,12 @@ func New(c Config) *Server {
 	if c.Client == nil {
 		c.Client = &http.Client{Timeout: 10 * time.Second}
 	}
+	setDefault(&c.Name, "Support")
 	setDefault(&c.Connections, 1)
 	setDefault(&c.Retry, 2*time.Second)
 	setDefault(&c.Patience, 5)
 	setDefault(&c.Pause, time.Minute)
+	setDefault(&c.PerSecond, 20)
 	setDefault(&c.Flood, 30)
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{

@@ -54,7 +54,7 @@ func (c *Client) Upload(ctx context.Context, u tracker.Upload) (tracker.Attachme
 	if err != nil {
 		return tracker.Attachment{}, err
 	}
-	defer discard(resp.Body)
+	defer discard(resp)
 	var w attachmentWire
 	if err := decode(resp.Body, &w); err != nil {
 		return tracker.Attachment{}, q.unknown(resp.StatusCode, withoutAddress(ctx, err))
@@ -116,7 +116,7 @@ func (c *Client) Download(ctx context.Context, issue string, a tracker.Attachmen
 		return nil, err
 	}
 	ctx, watch := watchStall(ctx, c.cfg.Stall)
-	resp, err := c.send(ctx, q)
+	resp, err := c.send(ctx, q) //nolint:bodyclose // whoever downloads closes it
 	if err != nil {
 		watch.stop()
 		return nil, err

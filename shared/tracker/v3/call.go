@@ -52,7 +52,7 @@ func (c *Client) do(ctx context.Context, q request, out any) (http.Header, error
 	if err != nil {
 		return nil, err
 	}
-	defer discard(resp.Body)
+	defer discard(resp)
 	if out == nil {
 		return resp.Header, nil
 	}
@@ -107,8 +107,8 @@ func (c *Client) send(ctx context.Context, q request) (*http.Response, error) {
 		return nil, q.unknown(0, err)
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		defer discard(resp.Body)
-		return nil, c.refusal(q, resp)
+		defer discard(resp)
+		return nil, c.refusal(ctx, q, resp)
 	}
 	return resp, nil
 }
@@ -183,9 +183,9 @@ func withoutAddress(ctx context.Context, err error) error {
 }
 
 // discard reads what little is left, so that the connection can be used again.
-func discard(body io.ReadCloser) {
-	_, _ = io.CopyN(io.Discard, body, maxError)
-	_ = body.Close()
+func discard(resp *http.Response) {
+	_, _ = io.CopyN(io.Discard, resp.Body, maxError)
+	_ = resp.Body.Close()
 }
 
 // issuePath is the path of an issue or of what belongs to it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strings"
 
 	"supportbot/shared/tracker"
 )
@@ -26,19 +27,25 @@ type changeWire struct {
 }
 
 // commentRef names a comment: {id}, or for edits {comment: {id}, from, to}.
-type commentRef string
+// Anything else names none.
+type commentRef struct {
+	id       string
+	from, to *string
+}
 
 func (r *commentRef) UnmarshalJSON(raw []byte) error {
 	var w struct {
-		ID      id  `json:"id"`
-		Comment ref `json:"comment"`
+		ID      id      `json:"id"`
+		Comment ref     `json:"comment"`
+		From    *string `json:"from"`
+		To      *string `json:"to"`
 	}
-	if err := json.Unmarshal(raw, &w); err != nil {
-		return err
+	if json.Unmarshal(raw, &w) != nil {
+		return nil //nolint:nilerr // what cannot be read names no comment
 	}
-	*r = commentRef(w.ID)
+	*r = commentRef{string(w.ID), w.From, w.To}
 	if w.Comment.ID != "" {
-		*r = commentRef(w.Comment.ID)
+		r.id = string(w.Comment.ID)
 	}
 	return nil
 }
@@ -66,17 +73,33 @@ func (w changeWire) change() tracker.Change {
 		Added: ids(w.Comments.Added), Updated: ids(w.Comments.Updated), Removed: ids(w.Comments.Removed),
 	}
 	for _, f := range w.Fields {
+		ch.Fields = append(ch.Fields, tracker.FieldChange{Field: fieldName(f.Field.ID), From: f.From.value(), To: f.To.value()})
 		if f.Field.ID == "status" {
 			ch.Status = &tracker.StatusChange{From: f.From.Key, To: f.To.Key}
+		}
+	}
+	for _, r := range w.Comments.Updated {
+		if r.id != "" && r.from != nil && r.to != nil {
+			ch.Edits = append(ch.Edits, tracker.CommentEdit{Comment: r.id, From: *r.from, To: *r.to})
 		}
 	}
 	return ch
 }
 
+// fieldName takes the queue's prefix off a local field's id.
+func fieldName(field id) string {
+	if _, key, local := strings.Cut(string(field), "--"); local {
+		return key
+	}
+	return string(field)
+}
+
 func ids(refs []commentRef) []string {
 	var list []string
 	for _, r := range refs {
-		list = append(list, string(r))
+		if r.id != "" {
+			list = append(list, r.id)
+		}
 	}
 	return list
 }

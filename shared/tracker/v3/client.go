@@ -54,7 +54,10 @@ type Config struct {
 
 	// Pace, if set, is called before each request and waits for its turn. Its
 	// error ends the call before anything is sent.
-	Pace      func(context.Context) error
+	Pace func(context.Context) error
+	// Refused, if set, is told of each 429 and how long Tracker asked to wait (a
+	// second if it named no time): it concerns everybody who calls Tracker.
+	Refused   func(ctx context.Context, wait time.Duration)
 	Transport http.RoundTripper // default: one with short time-outs
 	Now       func() time.Time  // default time.Now
 }
@@ -98,7 +101,7 @@ func New(cfg Config) (*Client, error) {
 		return nil, errors.New("make tracker client: exactly one of TRACKER_ORG_ID and TRACKER_CLOUD_ORG_ID is needed")
 	}
 	switch {
-	case cfg.Token == "":
+	case cfg.Token.Empty():
 		return nil, errors.New("make tracker client: there is no token")
 	case cfg.TokenType != "OAuth" && cfg.TokenType != "Bearer":
 		return nil, fmt.Errorf("make tracker client: token type %q is neither OAuth nor Bearer", cfg.TokenType)
@@ -113,9 +116,6 @@ func New(cfg Config) (*Client, error) {
 
 // Close drops idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
-
-// Queue is the default queue.
-func (c *Client) Queue() string { return c.cfg.Queue }
 
 func (c Config) withDefaults() Config {
 	if c.URL == "" {

@@ -121,6 +121,39 @@ func TestComment_HasSummoneesFilesAndVersion(t *testing.T) {
 	}
 }
 
+func TestComment_FromAMail(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[string]bool{`"incoming"`: true, `"standard"`: false, `"outcoming"`: false, "null": false, "7": false} {
+		c := against(t, func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = fmt.Fprintf(w, `{"id":7,"text":"/reply x","type":%s}`, kind)
+		})
+		got, err := c.Comment(context.Background(), "SUP-1", "7")
+		if err != nil || got.Mail != want || got.Text != "/reply x" {
+			t.Errorf("%s: got %+v, %v, want Mail %v", kind, got, err, want)
+		}
+	}
+}
+
+// An entry that names its comment in no known way says no more than that it is.
+func TestChanges_CommentsWithoutAnID(t *testing.T) {
+	t.Parallel()
+	for name, comments := range map[string]string{
+		"null": `null`, "none": `{"updated":[{"from":"a","to":"b"}]}`, "of nothing": `{"updated":[{"comment":null},{"comment":{"id":null}}]}`,
+		"a text": `{"added":["7"],"updated":[null]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := against(t, func(w http.ResponseWriter, _ *http.Request) {
+				_, _ = fmt.Fprintf(w, `[{"id":"a1","type":"IssueCommentUpdated","comments":%s}]`, comments)
+			})
+			got, err := c.Changes(context.Background(), "SUP-1", "")
+			if err != nil || len(got) != 1 || len(got[0].Added)+len(got[0].Updated) > 0 {
+				t.Errorf("got %+v, %v, want an entry without comments", got, err)
+			}
+		})
+	}
+}
+
 func TestListings_LagBehindWrites(t *testing.T) {
 	t.Parallel()
 	w := setup(t, func(s *sandbox.Config, _ *v3.Config) { s.Lag = 2 * time.Second })
@@ -134,7 +167,7 @@ func TestListings_LagBehindWrites(t *testing.T) {
 		t.Helper()
 		comments, err1 := w.Comments(ctx, "SUP-1", "")
 		changes, err2 := w.Changes(ctx, "SUP-1", "")
-		found, _, err3 := w.Search(ctx, nil, customer("42"), 1, 10)
+		found, err3 := w.Search(ctx, nil, customer("42"), 10)
 		if err1 != nil || err2 != nil || err3 != nil {
 			t.Fatal(err1, err2, err3)
 		}
@@ -230,5 +263,90 @@ func TestComments_ShortPageWithANextLinkIsNotTheEnd(t *testing.T) {
 	got, err := c.Comments(context.Background(), "SUP-1", "")
 	if err != nil || len(got) != 2 || got[1].ID != "2" {
 		t.Errorf("got %+v, %v, want two comments", got, err)
+	}
+}
+
+// What changed, with the words of an edit: fields by their keys, users by their ids.
+func TestChanges_FieldsAndEdits(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.create(t, tracker.NewIssue{Fields: customer("42")})
+	ctx := context.Background()
+	for _, score := range []string{"4", ""} {
+		if err := w.SetFields(ctx, "SUP-1", map[tracker.Field]string{tracker.FieldRating: score}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	said, err := w.agent.Do("SUP-1", sandbox.Edit{Assignee: "agent", Comments: []sandbox.NewComment{{Text: "как"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := said.Comments[0].ID
+	if err := w.agent.EditComment("SUP-1", id, "/reply так"); err != nil {
+		t.Fatal(err)
+	}
+	changes, err := w.Changes(ctx, "SUP-1", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields []tracker.FieldChange
+	var edits []tracker.CommentEdit
+	for _, c := range changes[1:] {
+		for _, f := range c.Fields {
+			if f.Field != "followers" {
+				fields = append(fields, f)
+			}
+		}
+		edits = append(edits, c.Edits...)
+	}
+	rating := string(tracker.FieldRating)
+	want := []tracker.FieldChange{
+		{Field: rating, To: tracker.Value{Key: "4"}}, {Field: rating, From: tracker.Value{Key: "4"}},
+		{Field: "assignee", To: tracker.Value{Key: "1120000000000101", Name: "Анна Агентова"}},
+	}
+	if diff := cmp.Diff(want, fields); diff != "" {
+		t.Errorf("fields (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]tracker.CommentEdit{{Comment: id, From: "как", To: "/reply так"}}, edits); diff != "" {
+		t.Errorf("edits (-want +got):\n%s", diff)
+	}
+	issue, err := w.Issue(ctx, "SUP-1")
+	if err != nil || issue.AssigneeID != "1120000000000101" || issue.AssigneeName != "Анна Агентова" {
+		t.Errorf("got %+v, %v", issue, err)
+	}
+	n, err := w.CountUpdated(ctx, issue.CreatedAt)
+	if err != nil || n != 1 {
+		t.Errorf("%d issues, %v, want 1", n, err)
+	}
+}
+
+// The form of SLA timers is known from answers alone: anything else is no timer.
+func TestIssue_DeadlineAndSLA(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC)
+	for name, tc := range map[string]struct {
+		fields string
+		want   []tracker.Clock
+		day    time.Time
+	}{
+		"both": {
+			`"deadline":"2026-08-03","sla":[{"failAt":"2026-08-01T10:00:00.000+0000","violationStatus":"FAIL_CONDITIONS_VIOLATED"},{"violationStatus":"NOT_VIOLATED","clockStatus":"STOPPED"}]`,
+			[]tracker.Clock{{FailsAt: at, Failed: true}, {Stopped: true}}, time.Date(2026, 8, 3, 0, 0, 0, 0, time.UTC),
+		},
+		"strange": {`"deadline":7,"sla":{"failAt":[]}`, nil, time.Time{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := against(t, func(w http.ResponseWriter, _ *http.Request) {
+				_, _ = fmt.Fprintf(w, `{"id":"i1","key":"SUP-1",%s}`, tc.fields)
+			})
+			got, err := c.Issue(context.Background(), "SUP-1")
+			if err != nil || !got.Deadline.Equal(tc.day) {
+				t.Errorf("got %+v, %v", got, err)
+			}
+			if diff := cmp.Diff(tc.want, got.SLA); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"supportbot/shared/env"
 	"supportbot/shared/sandbox/fault"
 	sandbox "supportbot/shared/sandbox/tracker"
 	"supportbot/shared/tracker"
@@ -97,7 +99,7 @@ func TestErrors_RetryAfter(t *testing.T) {
 		"zero":    {"0", time.Second},
 		"date":    {clock.Now().Add(90 * time.Second).Format(http.TimeFormat), 90 * time.Second},
 		"past":    {clock.Now().Add(-time.Hour).Format(http.TimeFormat), time.Second},
-		"absurd":  {"999999", time.Hour},
+		"absurd":  {"999999", 5 * time.Minute},
 		"nothing": {"soon", time.Second},
 	}
 	for name, tc := range cases {
@@ -138,7 +140,7 @@ func TestErrors_CarryNothingPersonal(t *testing.T) {
 		_, e2 := c.AddComment(ctx, "SUP-1", tracker.NewComment{Text: "canary-text"})
 		_, e3 := c.Upload(ctx, tracker.Upload{Name: "canary.txt", Size: 1, Body: strings.NewReader("x")})
 		_, e4 := c.Download(ctx, "SUP-1", tracker.Attachment{ID: "5", Name: "canary.txt"})
-		e5 := c.Transit(ctx, "SUP-1", "close", "fixed", "canary-text")
+		e5 := c.Transit(ctx, "SUP-1", "close")
 		_, e6 := c.FindByUnique(ctx, "canary-unique")
 		for n, err := range []error{e1, e2, e3, e4, e5, e6} {
 			if err == nil {
@@ -164,7 +166,7 @@ func TestErrors_RefusedConnectionIsTemporaryForWritesToo(t *testing.T) {
 	}
 	address := l.Addr().String()
 	_ = l.Close()
-	c, err := v3.New(v3.Config{URL: "http://" + address, Token: token, OrgID: "77", Queue: "SUP"})
+	c, err := v3.New(v3.Config{URL: "http://" + address, Token: env.NewSecret(token), OrgID: "77", Queue: "SUP"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,6 +206,66 @@ func TestPace_IsAskedBeforeEachCallAndItsRefusalSendsNothing(t *testing.T) {
 	wantKind(t, err, tracker.Temporary)
 	if !errors.Is(err, full) || before != 3 || len(w.server.Calls().Since(0)) != before {
 		t.Errorf("got %v after %d calls, want the limiter's refusal and no call", err, before)
+	}
+}
+
+func TestRefused_IsToldOfEach429(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	calls := map[string]func(*v3.Client) error{
+		"read": func(c *v3.Client) error { _, err := c.Issue(ctx, "SUP-1"); return err },
+		"write": func(c *v3.Client) error {
+			_, err := c.AddComment(ctx, "SUP-1", tracker.NewComment{Text: "x"})
+			return err
+		},
+		"upload": func(c *v3.Client) error {
+			_, err := c.Upload(ctx, tracker.Upload{Name: "x", Body: strings.NewReader("")})
+			return err
+		},
+		"download": func(c *v3.Client) error {
+			_, err := c.Download(ctx, "SUP-1", tracker.Attachment{ID: "1", Name: "x"})
+			return err
+		},
+		"search": func(c *v3.Client) error {
+			for _, err := range c.UpdatedSince(ctx, time.Time{}) {
+				return err
+			}
+			return nil
+		},
+	}
+	answers := map[string]struct {
+		status int
+		retry  string
+		want   []time.Duration
+	}{
+		"seconds":         {429, "17", []time.Duration{17 * time.Second}},
+		"no time":         {429, "", []time.Duration{time.Second}},
+		"nonsense":        {429, "soon", []time.Duration{time.Second}},
+		"too long":        {429, "999999", []time.Duration{5 * time.Minute}},
+		"another refusal": {503, "17", nil},
+		"no such issue":   {404, "", nil},
+	}
+	for name, call := range calls {
+		for how, a := range answers {
+			t.Run(name+", "+how, func(t *testing.T) {
+				t.Parallel()
+				var told []time.Duration
+				c := against(t, func(w http.ResponseWriter, _ *http.Request) {
+					if a.retry != "" {
+						w.Header().Set("Retry-After", a.retry)
+					}
+					w.WriteHeader(a.status)
+				}, func(c *v3.Config) {
+					c.Refused = func(_ context.Context, wait time.Duration) { told = append(told, wait) }
+				})
+				if err := call(c); err == nil {
+					t.Error("got no error")
+				}
+				if !slices.Equal(told, a.want) {
+					t.Errorf("told of %v, want %v", told, a.want)
+				}
+			})
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"supportbot/shared/env"
 	"supportbot/shared/tracker"
 	"supportbot/shared/tracker/v3"
 )
@@ -55,7 +56,7 @@ func FuzzAnswers(f *testing.F) {
 		if status < 200 || status > 599 {
 			status = 200
 		}
-		c, err := v3.New(v3.Config{Token: token, OrgID: "1", Queue: "SUP", Transport: canned{status, body}})
+		c, err := v3.New(v3.Config{Token: env.NewSecret(token), OrgID: "1", Queue: "SUP", Transport: canned{status, body}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"unicode/utf16"
 
@@ -125,30 +124,24 @@ func (c *Client) Issue(ctx context.Context, issue string) (tracker.Issue, error)
 	return w.issue(), nil
 }
 
-// SetFields writes our local fields; an empty value clears one. With version > 0
-// the edit is refused with Conflict when the issue has changed since. Two calls:
-// field ids belong to the queue in which the issue is now.
-func (c *Client) SetFields(ctx context.Context, issue string, version int64, fields map[tracker.Field]string) (tracker.Issue, error) {
+// SetFields writes our local fields, whatever was in them; an empty value clears one.
+// Two calls: field ids belong to the queue in which the issue is now.
+func (c *Client) SetFields(ctx context.Context, issue string, fields map[tracker.Field]string) error {
 	const call = "set fields"
 	now, err := c.Issue(ctx, issue)
 	if err != nil {
-		return tracker.Issue{}, fmt.Errorf("%s: %w", call, err)
+		return fmt.Errorf("%s: %w", call, err)
 	}
 	body := map[string]any{}
 	if err := c.putFields(ctx, call, now.Queue, fields, body); err != nil {
-		return tracker.Issue{}, err
-	}
-	query := url.Values{}
-	if version > 0 {
-		query.Set("version", strconv.FormatInt(version, 10))
+		return err
 	}
 	var w issueWire
 	_, err = c.do(ctx, request{
-		call: call, method: http.MethodPatch, path: issuePath(now.ID), query: query, body: body, write: true, personal: true,
+		call: call, method: http.MethodPatch, path: issuePath(now.ID), body: body, write: true, personal: true,
 	}, &w)
 	if err != nil {
 		c.suspect(now.Queue, err)
-		return tracker.Issue{}, err
 	}
-	return w.issue(), nil
+	return err
 }

@@ -1,6 +1,7 @@
 package v3
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,7 +46,7 @@ func readFailure(resp *http.Response) failure {
 }
 
 // refusal is the error of an answer that is not 2xx.
-func (c *Client) refusal(q request, resp *http.Response) error {
+func (c *Client) refusal(ctx context.Context, q request, resp *http.Response) error {
 	f := readFailure(resp)
 	status := resp.StatusCode
 	e := &tracker.Error{Status: status, Call: q.call, Err: c.message(q, f, status)}
@@ -53,6 +54,9 @@ func (c *Client) refusal(q request, resp *http.Response) error {
 	case status == http.StatusTooManyRequests:
 		e.Kind = tracker.RateLimited
 		e.RetryAfter = c.retryAfter(resp.Header, time.Second)
+		if c.cfg.Refused != nil {
+			c.cfg.Refused(ctx, e.RetryAfter)
+		}
 	case status == http.StatusServiceUnavailable && (f.own || !q.write):
 		e.Kind = tracker.Temporary
 		e.RetryAfter = c.retryAfter(resp.Header, 0)
@@ -137,7 +141,11 @@ func printable(text string, limit int) string {
 	return text
 }
 
-// retryAfter reads the header, in seconds or as a date; at most an hour.
+// waitMost is how long a refusal is believed. It pauses everybody, and the header
+// is documented nowhere: whatever it says, a call now and then finds out.
+const waitMost = 5 * time.Minute
+
+// retryAfter reads the header, in seconds or as a date; at most waitMost.
 func (c *Client) retryAfter(h http.Header, fallback time.Duration) time.Duration {
 	text := strings.TrimSpace(h.Get("Retry-After"))
 	var wait time.Duration
@@ -149,7 +157,7 @@ func (c *Client) retryAfter(h http.Header, fallback time.Duration) time.Duration
 	if wait <= 0 {
 		return fallback
 	}
-	return min(wait, time.Hour)
+	return min(wait, waitMost)
 }
 
 // refuse is the error of a call that is not made because it cannot succeed.

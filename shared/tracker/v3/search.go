@@ -12,33 +12,26 @@ import (
 	"supportbot/shared/tracker"
 )
 
-// SearchLimit is how many rows a search pages to; beyond it only UpdatedSince's
-// scroll goes.
-const SearchLimit = 10_000
-
-// Search gives a page (from 1) of the issues in the queues whose fields have the
-// given values, newest first, and how many there are in all. No queues: the
-// default one. It lags a second or two, and does not find an issue that was moved
-// to another queue, since it has lost its fields.
+// Search gives the newest issues in the queues whose fields have the given values,
+// newest first, limit of them at the most. No queues: the default one. It lags a
+// second or two, and does not find an issue that was moved to another queue, since it
+// has lost its fields.
 //
-// How Tracker compares texts in a query is not documented; issues whose fields
-// are not exactly the given ones are left out of the page.
-func (c *Client) Search(ctx context.Context, queues []string, fields map[tracker.Field]string, page, perPage int) ([]tracker.Issue, int, error) {
+// How Tracker compares texts in a query is not documented; issues whose fields are
+// not exactly the given ones are left out.
+func (c *Client) Search(ctx context.Context, queues []string, fields map[tracker.Field]string, limit int) ([]tracker.Issue, error) {
 	const call = "search issues"
-	if page < 1 || perPage < 1 || len(fields) == 0 {
-		return nil, 0, refuse(call, "a page, its size and fields are needed")
-	}
-	if (page-1)*perPage >= SearchLimit {
-		return nil, 0, refuse(call, "only the first %d issues can be paged to", SearchLimit)
+	if limit < 1 || len(fields) == 0 {
+		return nil, refuse(call, "a limit and fields are needed")
 	}
 	var wires []*issueWire
-	header, err := c.do(ctx, request{
+	_, err := c.do(ctx, request{
 		call: call, method: http.MethodPost, path: []string{"v3", "issues", "_search"},
-		query: url.Values{"page": {strconv.Itoa(page)}, "perPage": {strconv.Itoa(perPage)}},
+		query: url.Values{"page": {"1"}, "perPage": {strconv.Itoa(limit)}},
 		body:  map[string]any{"query": fieldQuery(c.queues(queues), fields)},
 	}, &wires)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	issues := make([]tracker.Issue, 0, len(wires))
 	for _, w := range wires {
@@ -47,11 +40,7 @@ func (c *Client) Search(ctx context.Context, queues []string, fields map[tracker
 		}
 		issues = append(issues, w.issue())
 	}
-	total, err := strconv.Atoi(header.Get("X-Total-Count"))
-	if err != nil {
-		total = len(issues)
-	}
-	return issues, total, nil
+	return issues, nil
 }
 
 func (c *Client) queues(queues []string) []string {

@@ -64,7 +64,7 @@ func setup(t *testing.T, change ...func(*sandbox.Config, *v3.Config)) *world {
 			sandbox.DefaultQueue("SUP", fieldKeys()...), sandbox.DefaultQueue("BIL", fieldKeys()...), sandbox.DefaultQueue("RAW"),
 		},
 	}
-	client := v3.Config{Token: token, OrgID: "77", Queue: "SUP", Timeout: 20 * time.Second, Now: clock.Now}
+	client := v3.Config{Token: env.NewSecret(token), OrgID: "77", Queue: "SUP", Timeout: 20 * time.Second, Now: clock.Now}
 	for _, c := range change {
 		c(&server, &client)
 	}
@@ -83,7 +83,7 @@ func setup(t *testing.T, change ...func(*sandbox.Config, *v3.Config)) *world {
 func against(t *testing.T, h http.HandlerFunc, change ...func(*v3.Config)) *v3.Client {
 	t.Helper()
 	web := httptest.NewServer(h)
-	cfg := v3.Config{URL: web.URL, Token: token, OrgID: "77", Queue: "SUP", Timeout: 20 * time.Second}
+	cfg := v3.Config{URL: web.URL, Token: env.NewSecret(token), OrgID: "77", Queue: "SUP", Timeout: 20 * time.Second}
 	for _, c := range change {
 		c(&cfg)
 	}

@@ -25,21 +25,13 @@ func (c *Client) Transitions(ctx context.Context, issue string) ([]tracker.Trans
 	return list, nil
 }
 
-// Transit takes a step. Steps to a final status usually want a resolution, others
-// refuse one; resolution and comment may be empty. A step that the present status
-// does not allow is NotFound, a missing resolution Invalid. After Uncertain, read
-// the issue.
-func (c *Client) Transit(ctx context.Context, issue, id, resolution, comment string) error {
-	body := map[string]any{} // "{}" rather than nothing
-	if resolution != "" {
-		body["resolution"] = resolution
-	}
-	if comment != "" {
-		body["comment"] = comment
-	}
+// Transit takes a step. One that the present status does not allow is NotFound; one
+// that wants something besides, as steps to a final status want a resolution, is
+// Invalid. After Uncertain, read the issue.
+func (c *Client) Transit(ctx context.Context, issue, id string) error {
 	_, err := c.do(ctx, request{
 		call: "execute transition", method: http.MethodPost, path: issuePath(issue, "transitions", id, "_execute"),
-		body: body, write: true, personal: true,
+		body: map[string]any{}, write: true, personal: true, // "{}" rather than nothing
 	}, nil)
 	return err
 }

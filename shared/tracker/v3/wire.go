@@ -64,6 +64,40 @@ func (m *moment) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
+// day is a date. Anything else counts as none.
+type day struct{ time.Time }
+
+func (d *day) UnmarshalJSON(raw []byte) error {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		if t, err := time.Parse(time.DateOnly, text); err == nil {
+			d.Time = t
+		}
+	}
+	return nil
+}
+
+// clocks are the timers of SLA rules. Their form is not documented: what cannot be
+// read is no timer.
+type clocks []tracker.Clock
+
+func (c *clocks) UnmarshalJSON(raw []byte) error {
+	var wires []struct {
+		FailAt          moment `json:"failAt"`
+		ViolationStatus string `json:"violationStatus"` // "NOT_VIOLATED", "WARN_CONDITIONS_VIOLATED", "FAIL_CONDITIONS_VIOLATED"
+		ClockStatus     string `json:"clockStatus"`     // "STARTED", "PAUSED", "STOPPED"
+	}
+	if json.Unmarshal(raw, &wires) != nil {
+		return nil //nolint:nilerr // as said
+	}
+	for _, w := range wires {
+		*c = append(*c, tracker.Clock{
+			FailsAt: w.FailAt.Time, Failed: strings.HasPrefix(w.ViolationStatus, "FAIL"), Stopped: w.ClockStatus == "STOPPED",
+		})
+	}
+	return nil
+}
+
 // ref is a reference to a user or to an entry of a dictionary: an object, or in
 // some answers only its key. Anything else counts as no reference.
 type ref struct {
@@ -81,11 +115,20 @@ func (r *ref) UnmarshalJSON(raw []byte) error {
 		*r = ref(p)
 		return nil
 	}
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		*r = ref{Key: text}
+	var text id // a plain value
+	if text.UnmarshalJSON(raw) == nil {
+		*r = ref{Key: string(text)}
 	}
 	return nil
+}
+
+// value is what the port keeps of a field's value.
+func (r ref) value() tracker.Value {
+	v := tracker.Value{Key: r.Key, Name: r.Display}
+	if v.Key == "" {
+		v.Key = string(r.ID)
+	}
+	return v
 }
 
 // user is how the port names a user: by login where Tracker gives it.
@@ -113,6 +156,8 @@ type issueWire struct {
 	CreatedAt   moment `json:"createdAt"`
 	UpdatedAt   moment `json:"updatedAt"`
 	ResolvedAt  moment `json:"resolvedAt"`
+	Deadline    day    `json:"deadline"`
+	SLA         clocks `json:"sla"`
 	local       map[tracker.Field]string
 }
 
@@ -150,7 +195,8 @@ func (w *issueWire) issue() tracker.Issue {
 		ID: string(w.ID), Key: w.Key, Version: int64(w.Version), Queue: w.queue(), Summary: w.Summary,
 		Description: w.Description, Type: w.Type.Key, Priority: w.Priority.Key,
 		Status:     tracker.Status{Key: w.Status.Key, Type: statusType(w.StatusType.Key), Display: w.Status.Display},
-		Resolution: w.Resolution.Key, Assignee: w.Assignee.user(), Unique: w.Unique,
+		Resolution: w.Resolution.Key, Assignee: w.Assignee.user(), AssigneeID: string(w.Assignee.ID), AssigneeName: w.Assignee.Display,
+		Unique: w.Unique, Deadline: w.Deadline.Time, SLA: w.SLA,
 		CreatedAt: w.CreatedAt.Time, UpdatedAt: w.UpdatedAt.Time, ResolvedAt: w.ResolvedAt.Time, Fields: w.local,
 	}
 }
@@ -177,6 +223,7 @@ type commentWire struct {
 	LongID      id               `json:"longId"`
 	Text        string           `json:"text"`
 	Version     number           `json:"version"`
+	Type        ref              `json:"type"` // "standard", "incoming" (from a mail), "outcoming" (as one)
 	CreatedBy   ref              `json:"createdBy"`
 	Summonees   []ref            `json:"summonees"`
 	CreatedAt   moment           `json:"createdAt"`
@@ -194,7 +241,7 @@ func (w *commentWire) validate() error {
 func (w *commentWire) comment() tracker.Comment {
 	c := tracker.Comment{
 		ID: string(w.ID), LongID: string(w.LongID), Text: w.Text, Version: int64(w.Version), Author: string(w.CreatedBy.ID),
-		CreatedAt: w.CreatedAt.Time, UpdatedAt: w.UpdatedAt.Time,
+		Mail: w.Type.Key == "incoming", CreatedAt: w.CreatedAt.Time, UpdatedAt: w.UpdatedAt.Time,
 	}
 	for _, u := range w.Summonees {
 		c.Summonees = append(c.Summonees, string(u.ID))

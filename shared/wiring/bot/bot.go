@@ -3,17 +3,18 @@ package bot
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 	_ "time/tzdata" // the runtime may have none
 
 	"github.com/redis/go-redis/v9"
 
+	"supportbot/shared/access"
 	"supportbot/shared/catalogue"
 	"supportbot/shared/conversation"
 	"supportbot/shared/messenger"
 	"supportbot/shared/news"
+	"supportbot/shared/obs"
 	"supportbot/shared/pace"
 	"supportbot/shared/redisdb"
 	"supportbot/shared/ticketing"
@@ -32,41 +33,64 @@ type Bot struct {
 	Tracker       *v3.Client
 	Catalogue     *catalogue.Catalogue
 	Rule          *news.Rule
+	Access        *access.Service
 	Zone          *time.Location // of the times that people see
 	AgentLocale   string
+}
+
+// config is what the parts are made of.
+type config struct {
+	redis   redisdb.Config
+	tracker v3.Config
+	pace    pace.Config
+	book    catalogue.Config
+	prefix  string
+	console string
 }
 
 // New opens the parts; it calls nobody yet.
 func New(rt wiring.Runtime) (*Bot, error) {
 	e := rt.Env
-	store, tracker, limits, book := redisdb.ConfigFrom(e), v3.ConfigFrom(e), pace.ConfigFrom(e), catalogue.ConfigFrom(e)
-	prefix, locale := e.String("REPLY_PREFIX", "/reply"), e.String("AGENT_LOCALE", catalogue.Russian)
-	zone, zerr := time.LoadLocation(e.String("TIME_ZONE", "Europe/Moscow"))
-	core, err := wiring.NewCore(rt)
-	if err := errors.Join(err, zerr); err != nil {
+	cfg := config{
+		redis: redisdb.ConfigFrom(e), tracker: v3.ConfigFrom(e), pace: pace.ConfigFrom(e), book: catalogue.ConfigFrom(e),
+		prefix: e.String("REPLY_PREFIX", "/reply"), console: e.String("CONSOLE_URL", ""),
+	}
+	b := &Bot{rt: rt, Zone: e.Zone("TIME_ZONE", "Europe/Moscow"), AgentLocale: e.String("AGENT_LOCALE", catalogue.Russian)}
+	var err error
+	if b.Core, err = wiring.NewCore(rt); err != nil {
 		return nil, err
 	}
-	b := &Bot{Core: core, rt: rt, Zone: zone, AgentLocale: locale}
-	if b.Redis, err = redisdb.Open(store); err != nil {
+	if err := b.open(cfg); err != nil {
+		b.DB.Close() // the next call of the function opens all of it anew
 		return nil, err
+	}
+	return b, nil
+}
+
+func (b *Bot) open(cfg config) (err error) {
+	if b.Redis, err = redisdb.Open(cfg.redis); err != nil {
+		return err
 	}
 	b.Conversations, b.Tickets = redisdb.NewConversations(b.Redis), redisdb.NewTickets(b.Redis)
-	b.Pace = pace.New(limits, redisdb.NewPace(b.Redis, redisdb.PaceConfig{}), rt.Log)
-	tracker.Pace = b.Pace.Tracker
-	if b.Tracker, err = v3.New(tracker); err != nil {
-		return nil, err
+	b.Access = &access.Service{
+		Codes: redisdb.NewSessions(b.Redis), People: b.DB, Forget: b.Conversations.ForgetPerson, Console: cfg.console, Log: b.rt.Log,
 	}
-	if b.Catalogue, err = catalogue.Load(book); err != nil {
-		return nil, fmt.Errorf("load catalogue: %w", err)
+	b.Pace = pace.New(cfg.pace, redisdb.NewPace(b.Redis, redisdb.PaceConfig{}), b.rt.Log)
+	cfg.tracker.Pace, cfg.tracker.Refused = b.Pace.Tracker, b.Pace.TrackerRefused
+	if b.Tracker, err = v3.New(cfg.tracker); err != nil {
+		return err
 	}
-	b.Rule = &news.Rule{Prefix: prefix, Myself: b.Tracker.Myself}
-	return b, nil
+	if b.Catalogue, err = catalogue.Load(cfg.book); err != nil {
+		return fmt.Errorf("load catalogue: %w", err)
+	}
+	b.Rule = &news.Rule{Prefix: cfg.prefix, Myself: b.Tracker.Myself}
+	return nil
 }
 
 // Conversation is the customer's side, talking through the given messengers.
 func (b *Bot) Conversation(senders ...conversation.Sender) *conversation.Service {
 	d := conversation.Deps{
-		Store: b.Conversations, Records: b.DB, Publisher: b.Publisher, Pacer: b.Pace, Senders: senders,
+		Store: b.Conversations, Records: b.DB, Publisher: b.Publisher, Pacer: b.Pace, Access: b.Access, Senders: senders,
 		Lister:    &ticketing.Lister{Tracker: b.Tracker, Catalogue: b.Catalogue, Rule: b.Rule},
 		Catalogue: b.Catalogue, Zone: b.Zone, Now: time.Now, Log: b.rt.Log,
 	}
@@ -76,6 +100,19 @@ func (b *Bot) Conversation(senders ...conversation.Sender) *conversation.Service
 	return conversation.New(d)
 }
 
+// OpenTickets gives the chats that have a ticket without a resolution.
+func (b *Bot) OpenTickets(ctx context.Context) (chats []messenger.Address, err error) {
+	for issue, err := range b.Tracker.Open(ctx, b.Catalogue.Queues()...) {
+		if err != nil {
+			return nil, err
+		}
+		if owner, ok := news.CustomerOf(issue); ok {
+			chats = append(chats, owner.Address)
+		}
+	}
+	return chats, nil
+}
+
 // SetReachable notes whether an address can be written to, also in the kept copy
 // of the person.
 func (b *Bot) SetReachable(ctx context.Context, a messenger.Address, reachable bool) error {
@@ -83,7 +120,7 @@ func (b *Bot) SetReachable(ctx context.Context, a messenger.Address, reachable b
 		return err
 	}
 	if err := b.Conversations.ForgetPerson(ctx, a); err != nil {
-		b.rt.Log.WarnContext(ctx, "kept copy of a person was not dropped", "error", err)
+		b.rt.Log.WarnContext(ctx, "kept copy of a person was not dropped", obs.Error, err.Error())
 	}
 	return nil
 }

@@ -1,0 +1,253 @@
+package deploy_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"supportbot/functions/local/deploy"
+	"supportbot/shared/backend/backendtest"
+	"supportbot/shared/clickhouse/clickhousetest"
+	"supportbot/shared/postgres/schema"
+	"supportbot/shared/sandbox/fault"
+	"supportbot/shared/sandbox/telegram"
+	sandboxtracker "supportbot/shared/sandbox/tracker"
+	"supportbot/shared/sandbox/vk"
+)
+
+// TestDoctor_NamesWhatIsBroken: a deployment that is in order, and then one thing of
+// it is not.
+func TestDoctor_NamesWhatIsBroken(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		// harm breaks something. It may change the variables.
+		harm func(*rig)
+		want []string
+		only string // "warning": it is no failure
+	}{
+		{"the platform has another secret for Telegram", func(r *rig) { r.entry.set("/telegram", "another") },
+			[]string{"FAILURE  /telegram refuses the secret of TELEGRAM_WEBHOOK_SECRET", "apply"}, ""},
+		{"the platform has another secret for VK", func(r *rig) { r.entry.set("/vk", "another") }, []string{"FAILURE  /vk refuses the secret of VK_SECRET"}, ""},
+		{"the platform has another secret for Tracker", func(r *rig) { r.entry.set("/tracker", "another") }, []string{"FAILURE  /tracker refuses the secret of TRACKER_WEBHOOK_SECRET"}, ""},
+		{"the platform has one of two secrets", func(r *rig) { r.vars["VK_SECRET"] += ",CANARYnext" }, []string{"FAILURE  /vk refuses secret 2 of 2 of VK_SECRET"}, ""},
+		{"the platform lets everybody in", func(r *rig) { r.entry.set("/tracker", "", trackerSecret) }, []string{"FAILURE  /tracker answers a call without the secret with 400"}, ""},
+		{"Telegram has another secret", (*rig).anotherSecret, []string{"FAILURE  webhook: ", "with a secret that the platform refuses", "make connect sets it", "Wrong response from the webhook: 403 Forbidden"}, ""},
+		{"the webhook points elsewhere", func(r *rig) { r.telegram.Connect("https://elsewhere.example/telegram", "") },
+			[]string{"FAILURE  webhook: https://elsewhere.example/telegram", "make connect sets it"}, ""},
+		{"updates pile up", (*rig).manyUpdates, []string{"FAILURE  101 updates wait for the platform"}, ""},
+		{"commands of before", func(r *rig) {
+			r.ask(r.vars["TELEGRAM_API_URL"]+"/bot"+telegramToken+"/deleteMyCommands", `{"language_code":"en"}`)
+		}, []string{"warning  commands in en: missing; should be: /new a new request"}, "warning"},
+		{"the callback server is gone", func(r *rig) { r.vkServers("delete") }, []string{"FAILURE  callback server: missing"}, ""},
+		{"the callback server failed", (*rig).failedServer, []string{"FAILURE  callback server: ", "; failed)", "make connect sets it"}, ""},
+		{"VK has another secret", func(r *rig) { r.vkServers("edit") }, []string{"FAILURE  callback server: ", "(another secret; ok)"}, ""},
+		{"an event is off", func(r *rig) { r.vkCall("groups.setCallbackSettings", "server_id="+r.vkServer()+"&message_event=0") },
+			[]string{"FAILURE  events of the callback server: message_allow, message_deny, message_edit, message_new, user_block, user_unblock; version 5.199"}, ""},
+		{"long poll is on", func(r *rig) { r.vkCall("groups.setLongPollSettings", "enabled=1") }, []string{"warning  long poll: on; should be: off"}, "warning"},
+		{"the confirmation is another", func(r *rig) { r.vars["VK_CONFIRMATION"] = "guessed" }, []string{"FAILURE  VK_CONFIRMATION: guessed; should be: c0de", "/vk answers another confirmation"}, ""},
+		{"the token lacks rights", func(r *rig) { r.vk.Lack("messages") }, []string{"FAILURE  rights of VK_TOKEN: docs, manage, photos"}, ""},
+		{"a second server", func(r *rig) { r.vk.Connect("http://127.0.0.1:9/old/vk") }, []string{`warning  another callback server, "server"`}, "warning"},
+		{"a field is missing", func(r *rig) {
+			r.vars["CATALOGUE"] = `{"categories":[{"key":"x","title":{"ru":"x","en":"x"},"queue":"BARE","type":"task","priority":"normal"}]}`
+		}, []string{"FAILURE  field supportMessenger of BARE: missing", "FAILURE  trigger of BARE: missing"}, ""},
+		{"a queue is missing", func(r *rig) { r.vars["TRACKER_QUEUE"] = "NONE" }, []string{"FAILURE  could not be asked: queue NONE of the catalogue is not in Tracker"}, ""},
+		{"a paused trigger", func(r *rig) { r.changeTrigger(`{"active":false}`) }, []string{"FAILURE  trigger of SUP: is paused, calls "}, ""},
+		{"a changed trigger", func(r *rig) { r.changeTrigger(`{"conditions":[{"type":"Event.comment-create"}]}`) }, []string{"FAILURE  trigger of SUP: has other conditions, calls "}, ""},
+		{"a trigger with another secret", (*rig).triggerSecret, []string{"FAILURE  trigger of SUP: calls ", "with another secret", "FAILURE  1 of the last 1 call of the trigger of SUP failed", "403, the platform refuses its secret"}, ""},
+		{"the robot is in the team", func(r *rig) { r.tracker.Join("SUP", "support-robot") }, []string{"warning  team of SUP: with the robot", "SLA"}, "warning"},
+		{"the robot may not create", func(r *rig) { r.tracker.Deny("SUP", "support-robot", "CREATE") }, []string{"warning  rights of support-robot in SUP: READ, WRITE"}, "warning"},
+		{"a queue piles up", func(r *rig) { r.queues.set("tickets", "4711") }, []string{"FAILURE  4711 messages wait in the queue tickets"}, ""},
+		{"dead letters", func(r *rig) { r.queues.set("broadcasts-dead", "3") }, []string{"FAILURE  3 dead letters in broadcasts-dead"}, ""},
+		{"a function breaks", func(r *rig) { r.entry.answer("/vk", http.StatusBadGateway) }, []string{"FAILURE  /vk answers a call without the secret with 502", "its log says why"}, ""},
+		{"a path is missing", func(r *rig) { r.entry.answer("/console", http.StatusNotFound) }, []string{"FAILURE  /console answers", "terraform apply"}, ""},
+		{"nobody is there", func(r *rig) { r.vars["WEBHOOKS"] = "http://127.0.0.1:9" }, []string{"FAILURE  /telegram does not answer", "FAILURE  webhook: "}, ""},
+		{"this machine's clock is wrong", func(r *rig) { r.now = func() time.Time { return time.Now().Add(time.Hour) } }, []string{"warning  ", "127.0.0.1 is 1h0m"}, "warning"},
+		{"the database has reviews", (*rig).reviews, []string{"FAILURE  2 jobs in review", "replay <job>", "FAILURE  a job of the lane late should have run 1h0m"}, ""},
+		{"the database is of a release before", func(r *rig) { r.database(`DELETE FROM goose_db_version WHERE version_id > 1`) }, []string{"FAILURE  the schema of Postgres has version 1, and the code needs "}, ""},
+		{"the database is of a later release", func(r *rig) { r.database(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (90000, true)`) },
+			[]string{"warning  the schema of Postgres has version 90000, newer than this checkout's"}, "warning"},
+		{"the database has no schema", func(r *rig) { r.vars["DATABASE_URL"] = backendtest.Postgres(r.t, nil) }, []string{"FAILURE  the database of DATABASE_URL has not what it should have"}, ""},
+		{"the analytics stand still", func(r *rig) {
+			r.database(`INSERT INTO analytics_loads (name, since, reached, started_at, updated_at) VALUES ('tickets', now(), now(), now(), now() - interval '5 hours')`)
+		}, []string{"FAILURE  the analytics were last loaded 5h0m0s ago"}, ""},
+		{"the database is out of reach", func(r *rig) { r.vars["DATABASE_URL"] = "postgres://app:CANARY@127.0.0.1:1/none" }, []string{"warning  the database of DATABASE_URL does not answer"}, "warning"},
+		{"a certificate is the functions' alone", func(r *rig) {
+			r.vars["DATABASE_URL"] = "postgres://app:CANARY@127.0.0.1:1/none?sslmode=verify-full&sslrootcert=/none.crt"
+			r.vars["REDIS_URL"], r.vars["REDIS_CA"] = "rediss://:CANARY@127.0.0.1:1/0", "/none.crt"
+			r.vars["CLICKHOUSE_URL"], r.vars["CLICKHOUSE_CA"] = "https://app:CANARY@127.0.0.1:1/none", "/none.crt"
+		}, []string{"warning  the database of DATABASE_URL was not looked at", "warning  the database of REDIS_URL was not looked at", "warning  the database of CLICKHOUSE_URL was not looked at"}, "warning"},
+		{"Redis is out of reach", func(r *rig) { r.vars["REDIS_URL"] = "redis://:CANARY@127.0.0.1:1/0" }, []string{"warning  the database of REDIS_URL does not answer"}, "warning"},
+		{"the quota is a new cloud's", (*rig).newCloud, []string{"warning  calls at the same time in a zone: the quota is 10, of which 4 are used", "It has to be 50 at least",
+			"ok       functions: the quota is 10, of which 10 are used", "A second environment needs 10 more"}, "warning"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, func(c *sandboxtracker.Config) { c.Queues = append(c.Queues, sandboxtracker.DefaultQueue("BARE")) })
+			r.swift = true
+			r.mustConnect()
+			test.harm(r)
+			out, err := r.doctor()
+			wants(t, out, test.want...)
+			if failed := errors.Is(err, deploy.ErrUnwell); failed != (test.only == "") || err != nil && !failed {
+				t.Errorf("got %v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// anotherSecret: somebody set the webhook with a secret of before, and a customer wrote.
+func (r *rig) anotherSecret() {
+	r.later.Store(int64(2 * time.Second)) // Telegram takes one webhook a second
+	r.ask(r.vars["TELEGRAM_API_URL"]+"/bot"+telegramToken+"/setWebhook", `{"url":"`+r.vars["WEBHOOKS"]+`/telegram","secret_token":"another","max_connections":20}`)
+	r.telegram.Customer(telegram.User{FirstName: "Anna"}).Write("hello")
+	r.waits(0, "webhook", http.StatusForbidden, 0)
+}
+
+// waits waits for a call of a service's to the platform that ended with a status.
+func (r *rig) waits(service int, method string, status, after int) {
+	r.t.Helper()
+	err := r.calls[service].Wait(r.context(), func(calls []fault.Call) bool {
+		return slices.ContainsFunc(calls[after:], func(c fault.Call) bool { return c.Method == method && c.Status == status })
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rig) manyUpdates() {
+	r.telegram.Connect("http://127.0.0.1:9/telegram", "")
+	for i := range 101 {
+		r.telegram.Customer(telegram.User{FirstName: fmt.Sprint("Customer ", i)}).Write("hello")
+	}
+}
+
+func (r *rig) vkCall(method, query string) string {
+	r.t.Helper()
+	return r.ask(r.vars["VK_API_URL"]+"/method/"+method+"?group_id=209&v=5.199&access_token="+vkToken+"&"+query, "")
+}
+
+// vkServer is the id of the callback server.
+func (r *rig) vkServer() string {
+	_, rest, _ := strings.Cut(r.vkCall("groups.getCallbackServers", ""), `"id":`)
+	id, _, _ := strings.Cut(rest, ",")
+	return id
+}
+
+func (r *rig) vkServers(do string) {
+	r.vkCall("groups."+do+"CallbackServer", "server_id="+r.vkServer()+"&title=supportbot&secret_key=another&url="+r.vars["WEBHOOKS"]+"/vk")
+}
+
+// failedServer: VK asked the server anew, and it did not confirm.
+func (r *rig) failedServer() {
+	r.vkServers("delete")
+	r.entry.answer("/vk", http.StatusInternalServerError)
+	before := r.calls[1].Count()
+	r.vkCall("groups.addCallbackServer", "title=supportbot&secret_key="+vkSecret+"&url="+r.vars["WEBHOOKS"]+"/vk")
+	r.waits(1, vk.CallbackMethod, http.StatusInternalServerError, before)
+	r.entry.answer("", 0)
+}
+
+// changeTrigger changes the trigger of SUP.
+func (r *rig) changeTrigger(body string) {
+	at := r.vars["TRACKER_API_URL"] + "/v3/queues/SUP/triggers"
+	_, rest, _ := strings.Cut(r.ask(at, "", http.MethodGet), `"id":`)
+	for !strings.HasPrefix(rest, "1") || strings.HasPrefix(rest, "1,") { // the first is of an action
+		_, rest, _ = strings.Cut(rest, `"id":`)
+	}
+	id := rest[:strings.IndexAny(rest, ",}")]
+	r.ask(at+"/"+id, body, http.MethodPatch)
+}
+
+// triggerSecret: the trigger has a secret of before, and an agent commented.
+func (r *rig) triggerSecret() {
+	r.changeTrigger(`{"actions":[{"type":"Webhook","endpoint":"` + r.vars["WEBHOOKS"] + `/tracker","method":"POST","contentType":"application/json; charset=UTF-8",
+		"headers":{"X-Webhook-Secret":"another"},"authContext":{"type":"noauth"},"body":"{\"id\":\"{{issue.id}}\",\"key\":\"{{issue.key}}\"}"}]}`)
+	r.ask(r.vars["TRACKER_API_URL"]+"/v3/issues", `{"queue":"SUP","summary":"x"}`)
+	if _, err := r.tracker.As("anna").Comment("SUP-1", "hello"); err != nil {
+		r.t.Fatal(err)
+	}
+	r.waits(2, "trigger", http.StatusForbidden, 0)
+}
+
+// database gives the deployment a database and does something to it.
+func (r *rig) database(statements ...string) {
+	r.t.Helper()
+	r.vars["DATABASE_URL"] = backendtest.Postgres(r.t, schema.Migrate)
+	conn, err := pgx.Connect(r.context(), r.vars["DATABASE_URL"])
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	for _, s := range statements {
+		if _, err := conn.Exec(r.context(), s); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+}
+
+func (r *rig) reviews() {
+	const insert = `INSERT INTO jobs (queue, kind, key, lane, strict, payload, state, run_at) VALUES `
+	r.database(insert+`('tickets', 'k', 'a', 'a', true, '{}', 'needs_review', now())`, insert+`('tickets', 'k', 'b', 'b', true, '{}', 'needs_review', now())`,
+		// One that waits for its time, and what stands behind it, is not late.
+		insert+`('tickets', 'k', 'c', 'waits', true, '{}', 'queued', now() + interval '1 hour')`, insert+`('tickets', 'k', 'd', 'waits', true, '{}', 'queued', now() - interval '9 hours')`,
+		insert+`('tickets', 'k', 'e', 'late', true, '{}', 'queued', now() - interval '1 hour')`)
+}
+
+// newCloud is the API of a cloud with the quotas of a new one.
+func (r *rig) newCloud() {
+	r.vars["YC_TOKEN"], r.vars["YC_FOLDER_ID"] = cloudToken, "b1gfolder"
+	r.cloud = r.serve(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		switch path := q.URL.Path; {
+		case q.Header.Get("Authorization") != "Bearer "+cloudToken:
+			w.WriteHeader(http.StatusUnauthorized)
+		case path == "/resource-manager/resource-manager/v1/folders/b1gfolder":
+			_, _ = io.WriteString(w, `{"id":"b1gfolder","cloudId":"b1gcloud"}`)
+		case q.URL.Query().Get("resource.id") != "b1gcloud" || q.URL.Query().Get("resource.type") != "resource-manager.cloud":
+			w.WriteHeader(http.StatusBadRequest)
+		case strings.HasSuffix(path, "/quotaLimits/serverless.functions.count"):
+			_, _ = io.WriteString(w, `{"quotaId":"serverless.functions.count","limit":10,"usage":10}`)
+		default:
+			_, _ = io.WriteString(w, `{"limit":10,"usage":4}`)
+		}
+	}))
+}
+
+func TestDoctor_ClickHouse(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.mustConnect()
+	_, r.vars["CLICKHOUSE_URL"] = clickhousetest.New(t)
+	out, err := r.doctor()
+	if err != nil {
+		t.Errorf("got %v\n%s", err, out)
+	}
+	wants(t, out, "ok       the schema of ClickHouse has version ", "the newest", "2 clocks within 5s")
+	r.vars["CLICKHOUSE_URL"] = clickhousetest.Empty(t)
+	if out, err = r.doctor(); !errors.Is(err, deploy.ErrUnwell) {
+		t.Errorf("of a database without a schema: got %v", err)
+	}
+	wants(t, out, "FAILURE  the database of CLICKHOUSE_URL has not what it should have")
+}
+
+// TestDoctor_ChangesNothing: not even where everything differs.
+func TestDoctor_ChangesNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.database()
+	r.vars["REDIS_URL"] = backendtest.Redis(t)
+	before := r.effects()
+	out, err := r.doctor()
+	if !errors.Is(err, deploy.ErrUnwell) || r.effects() != before {
+		t.Errorf("got %v and %d changes\n%s", err, r.effects()-before, out)
+	}
+	wants(t, out, "FAILURE  webhook: missing", "ok       Redis answers", "ok       no job is in review", "CLICKHOUSE_URL: not set")
+}

@@ -1,0 +1,29 @@
+// Command notification-api answers /v1 and serves the console.
+package main
+
+import (
+	"net/http"
+
+	"supportbot/functions/notification-api/wire"
+	"supportbot/shared/redisdb"
+	"supportbot/shared/wiring"
+	"supportbot/shared/ycf"
+)
+
+var app = ycf.Lazy[http.Handler]{Build: func() (http.Handler, error) {
+	rt := wiring.Cloud("notification-api")
+	redisdb.LogTo(rt.Log)
+	return wire.New(rt)
+}}
+
+// Handler is the entry point that Cloud Functions calls.
+func Handler(w http.ResponseWriter, r *http.Request) {
+	h, err := app.Get(r.Context())
+	if err != nil {
+		ycf.Unavailable(w, r, err)
+		return
+	}
+	h.ServeHTTP(w, r)
+}
+
+func main() {} // the runtime calls Handler

@@ -1,0 +1,39 @@
+// Package wire puts the worker on broadcasts together.
+package wire
+
+import (
+	"time"
+
+	"supportbot/shared/broadcast"
+	"supportbot/shared/broadcasting"
+	"supportbot/shared/dialog"
+	"supportbot/shared/job"
+	"supportbot/shared/messenger"
+	"supportbot/shared/messenger/all"
+	"supportbot/shared/pace"
+	"supportbot/shared/redisdb"
+	"supportbot/shared/wiring"
+	"supportbot/shared/wiring/bot"
+)
+
+// New makes the worker on the queue broadcasts.
+func New(rt wiring.Runtime) (*job.Worker, error) {
+	messengers, err := all.From(rt.Env, rt.Log)
+	if err != nil {
+		return nil, err
+	}
+	b, err := bot.New(rt)
+	if err != nil {
+		return nil, err
+	}
+	pacer := b.Pace.Class(pace.Broadcasts)
+	s := broadcasting.New(broadcasting.Deps{
+		Store: b.DB, Live: redisdb.NewLive(b.Redis), Publisher: b.Publisher,
+		Bots: messengers.Bots(), Pacer: pacer, Paid: pacer.Paid, Limit: pacer.BroadcastLimit, Reachable: b.SetReachable, Moved: b.DB.MoveChat, Tickets: b.OpenTickets,
+		Senders: func(m messenger.Name, id string) (broadcasting.Sender, bool) {
+			return messengers.For(messenger.Address{Messenger: m, Bot: id})
+		},
+		Buttons: dialog.UnsubscribeButtons, Now: time.Now, Log: rt.Log,
+	})
+	return b.Worker(rt, broadcast.Queue, s.Kinds()), nil
+}

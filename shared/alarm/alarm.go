@@ -1,0 +1,106 @@
+// Package alarm tells operators when something needs a person: once when it begins,
+// with what to do, and once when it is over.
+package alarm
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"supportbot/shared/phrase"
+)
+
+//go:embed texts
+var files embed.FS
+
+var book = phrase.Open(files, "texts")
+
+// Thresholds. Work is late well after what a lease, a pass of the reconciler and an
+// outage of a minute explain; analytics are loaded every hour.
+const (
+	lateFrom   = 5 * time.Minute
+	loadedFrom = 3 * time.Hour
+)
+
+// Reading is what is looked at.
+type Reading struct {
+	Now     time.Time
+	Reviews int           // jobs that wait for a person
+	Late    time.Duration // of the job that should have run longest ago
+	Loaded  time.Time     // when analytics were last loaded; zero: never, so nobody waits
+}
+
+// Store remembers what operators know.
+type Store interface {
+	Alarms(ctx context.Context) (raised map[string]bool, err error)
+	SetAlarm(ctx context.Context, name string, raised bool) error
+}
+
+// Service is a duty of the reconciler.
+type Service struct {
+	Read  func(ctx context.Context) (Reading, error)
+	Store Store
+	// Send writes to the operators' chat; nil: there is none, and only the log has it.
+	Send   func(ctx context.Context, text string) error
+	Locale string
+	Log    *slog.Logger
+}
+
+// condition is something that may need a person.
+type condition struct {
+	name  string
+	holds bool
+	pairs []string // of its text
+}
+
+func conditions(r Reading) []condition {
+	idle := time.Duration(0)
+	if !r.Loaded.IsZero() {
+		idle = r.Now.Sub(r.Loaded)
+	}
+	return []condition{
+		{"reviews", r.Reviews > 0, []string{"count", strconv.Itoa(r.Reviews)}},
+		{"late", r.Late > lateFrom, []string{"minutes", strconv.Itoa(int(r.Late.Minutes()))}},
+		{"analytics", idle > loadedFrom, []string{"hours", strconv.Itoa(int(idle.Hours()))}},
+	}
+}
+
+// Run tells what has changed and gives how much of it. What could not be told is told
+// by the next run; a crash between the telling and its note tells twice.
+func (s *Service) Run(ctx context.Context) (told int, err error) {
+	r, err := s.Read(ctx)
+	if err != nil {
+		return 0, err
+	}
+	known, err := s.Store.Alarms(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, c := range conditions(r) {
+		if c.holds == known[c.name] {
+			continue
+		}
+		if err := s.tell(ctx, c); err != nil {
+			return told, err
+		}
+		told++
+	}
+	return told, nil
+}
+
+func (s *Service) tell(ctx context.Context, c condition) error {
+	key := c.name
+	if !c.holds {
+		key += ".over"
+	}
+	if s.Send != nil {
+		if err := s.Send(ctx, book.Text(s.Locale, key, c.pairs...)); err != nil {
+			return fmt.Errorf("tell operators of %s: %w", key, err)
+		}
+	}
+	s.Log.WarnContext(ctx, "alarm", slog.String("alarm", c.name), slog.Bool("raised", c.holds))
+	return s.Store.SetAlarm(ctx, c.name, c.holds)
+}

@@ -1,0 +1,98 @@
+package alarm_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"supportbot/shared/alarm"
+	"supportbot/shared/backend/backendtest"
+	"supportbot/shared/env"
+	"supportbot/shared/postgres"
+	"supportbot/shared/postgres/schema"
+)
+
+// Operators are told once of what begins and once of what is over, whatever else
+// happens meanwhile; what could not be told is told later.
+func TestRun(t *testing.T) {
+	t.Parallel()
+	url := backendtest.Postgres(t, schema.Migrate)
+	db, err := postgres.Open(postgres.ConfigFrom(env.NewReaderFrom(func(name string) (string, bool) { return url, name == "DATABASE_URL" })))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	var (
+		now    = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+		seen   alarm.Reading
+		broken error
+		said   []string
+	)
+	s := &alarm.Service{
+		Read: func(context.Context) (alarm.Reading, error) { return seen, nil }, Store: db, Locale: "ru",
+		Send: func(_ context.Context, text string) error {
+			if broken == nil {
+				said = append(said, text)
+			}
+			return broken
+		},
+		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	}
+	for i, step := range []struct {
+		reading alarm.Reading
+		broken  error
+		want    []string // what is said, by a part of it
+	}{
+		{alarm.Reading{Now: now, Late: 4 * time.Minute, Loaded: now.Add(-2 * time.Hour)}, nil, nil},
+		{alarm.Reading{Now: now, Reviews: 2}, errors.New("nobody is reached"), nil},
+		{alarm.Reading{Now: now, Reviews: 3}, nil, []string{"🔴 Ждут решения человека: заданий 3"}},
+		{alarm.Reading{Now: now, Reviews: 7}, nil, nil},
+		{alarm.Reading{Now: now, Reviews: 7, Late: 9 * time.Minute, Loaded: now.Add(-5 * time.Hour)}, nil, []string{"🔴 Работа отстаёт: самое старое задание ждёт 9 мин", "🔴 Аналитика не загружалась 5 ч"}},
+		{alarm.Reading{Now: now, Late: time.Minute, Loaded: now}, nil, []string{"🟢 Заданий", "🟢 Отставания", "🟢 Аналитика"}},
+		{alarm.Reading{Now: now}, nil, nil},
+	} {
+		seen, broken, said = step.reading, step.broken, nil
+		if _, err := s.Run(context.Background()); !errors.Is(err, step.broken) {
+			t.Errorf("step %d: %v", i, err)
+		}
+		if len(said) != len(step.want) {
+			t.Errorf("step %d: said %q, want %q", i, said, step.want)
+			continue
+		}
+		for j, want := range step.want {
+			if !strings.HasPrefix(said[j], want) || strings.Contains(said[j], "{") {
+				t.Errorf("step %d: said %q, want %q", i, said[j], want)
+			}
+		}
+	}
+}
+
+// Without a chat the log alone has it, and the next run does not repeat it.
+func TestRun_NoChat(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	s := &alarm.Service{
+		Read:  func(context.Context) (alarm.Reading, error) { return alarm.Reading{Reviews: 1}, nil },
+		Store: memory{}, Log: slog.New(slog.NewTextHandler(&log, nil)),
+	}
+	for range 2 {
+		if _, err := s.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := strings.Count(log.String(), "alarm=reviews"); n != 1 {
+		t.Errorf("%d times in the log: %s", n, log.String())
+	}
+}
+
+type memory map[string]bool
+
+func (m memory) Alarms(context.Context) (map[string]bool, error) { return m, nil }
+func (m memory) SetAlarm(_ context.Context, name string, raised bool) error {
+	m[name] = raised
+	return nil
+}

@@ -1,0 +1,46 @@
+package job
+
+import "time"
+
+// Record is a job as an operator sees it: where it stands and what happened to it.
+// What it carries is left out, since that is people's own words.
+type Record struct {
+	ID            int64
+	Queue, Kind   string
+	Key, Lane     string
+	State         State
+	Stage         string // last confirmed stage
+	Attempts      int
+	Losses        int
+	Replays       int
+	Failures      []Failure // the oldest first; at most the latest 20
+	LastError     string
+	CorrelationID string
+	HeldFor       string // key of the job that it waits for
+	Cancelling    bool   // it runs, and somebody asked it to end
+	Remark        string // of whoever settled it
+	SettledBy     string
+	CreatedAt     time.Time
+	RunAt         time.Time
+	StartedAt     time.Time // zero: never
+	FinishedAt    time.Time // zero: it is open
+}
+
+// Failure is one run that went wrong.
+type Failure struct {
+	At    time.Time `json:"at"`
+	What  string    `json:"what"` // failed, review, lost
+	Stage string    `json:"stage"`
+	Error string    `json:"error"`
+}
+
+// Filter chooses jobs; its zero value chooses all.
+type Filter struct {
+	States        []State
+	Kind          string // a kind, or the beginning of some: "deliver."
+	Lane          string
+	CorrelationID string
+	Error         string // part of the last error
+	Before        int64  // ids below; 0: from the newest
+	Limit         int
+}

@@ -1,0 +1,60 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"supportbot/shared/job"
+)
+
+// Health is what a person looks at first.
+type Health struct {
+	Now     time.Time     // by the database's clock
+	Schema  int64         // version
+	Reviews int           // jobs that wait for a person
+	Late    time.Duration // of the job that should have run longest ago; 0: none is late
+	Lane    string        // its
+	Loaded  time.Time     // when the live load of analytics last came to its end; zero: never
+}
+
+// late finds the heads of lanes that are due and that nobody works on. What stands
+// behind a head that waits, or behind one that runs, is not late.
+const late = `
+SELECT h.lane, extract(epoch FROM clock_timestamp() - greatest(h.run_at, l.lease_until))::float8 AS seconds
+FROM (
+	SELECT DISTINCT ON (lane) lane, run_at, state FROM jobs
+	WHERE open AND held_at IS NULL AND (strict AND NOT replayed OR run_at <= clock_timestamp())
+	ORDER BY lane, priority DESC, sequence, id
+) h
+LEFT JOIN lanes l ON l.name = h.lane
+WHERE h.run_at <= clock_timestamp() AND (l.lease_until IS NULL OR l.lease_until <= clock_timestamp())
+ORDER BY seconds DESC LIMIT 1`
+
+// Health reads it; it changes nothing.
+func (db *DB) Health(ctx context.Context) (Health, error) {
+	var h Health
+	var loaded *time.Time
+	err := db.pool.QueryRow(ctx, `
+		SELECT clock_timestamp(),
+			(SELECT max(version_id) FROM goose_db_version WHERE is_applied),
+			(SELECT count(*) FROM jobs WHERE state = $1),
+			(SELECT updated_at FROM analytics_loads WHERE name = 'tickets')`, string(job.NeedsReview)).
+		Scan(&h.Now, &h.Schema, &h.Reviews, &loaded)
+	if err != nil {
+		return h, fmt.Errorf("read health: %w", err)
+	}
+	h.Loaded = orZero(loaded)
+	found, err := collect(ctx, db.pool, "find late jobs", func(row pgx.CollectableRow) (found Health, err error) {
+		var seconds float64
+		err = row.Scan(&found.Lane, &seconds)
+		found.Late = time.Duration(seconds * float64(time.Second))
+		return found, err
+	}, late)
+	if err == nil && len(found) > 0 {
+		h.Lane, h.Late = found[0].Lane, found[0].Late
+	}
+	return h, err
+}

@@ -1,0 +1,143 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"supportbot/shared/job"
+)
+
+// failed lets a job's run end with a verdict.
+func failed(t *testing.T, db interface {
+	Claim(ctx context.Context, queue string, id int64, token string) (job.Claim, error)
+	Finish(ctx context.Context, f job.Finish) (job.Finished, error)
+}, id int64, verdict job.Verdict, why string) {
+	t.Helper()
+	ctx := context.Background()
+	claim, err := db.Claim(ctx, "tickets", id, tokenA)
+	if err != nil || claim.Job == nil {
+		t.Fatalf("claim: %+v, %v", claim, err)
+	}
+	if _, err := db.Finish(ctx, job.Finish{Job: claim.Job, Token: tokenA, Verdict: verdict, Error: why}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What went wrong with a job is kept, the latest twenty.
+func TestJobRecord_Failures(t *testing.T) {
+	t.Parallel()
+	db, ctx := open(t, 2), context.Background()
+	made, err := db.Insert(ctx, []job.New{newJob("k", "lane", 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := made[0].ID
+	for i := range 25 {
+		failed(t, db, id, job.VerdictReview, fmt.Sprintf("failure %d", i))
+		if _, err := db.Replay(ctx, id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	failed(t, db, id, job.VerdictParked, "a service is away") // is none
+	got, err := db.JobRecord(ctx, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Failures) != 20 || got.Failures[0].Error != "failure 5" || got.Failures[19].Error != "failure 24" || got.Failures[19].What != "review" || got.Failures[19].At.IsZero() {
+		t.Errorf("failures %+v", got.Failures)
+	}
+	if got.Replays != 25 || got.LastError != "a service is away" || got.State != job.Queued {
+		t.Errorf("got %+v", got)
+	}
+	if _, err := db.JobRecord(ctx, id+1000); !errors.Is(err, job.ErrNotFound) {
+		t.Errorf("no such job: %v", err)
+	}
+}
+
+func TestJobs_Filter(t *testing.T) {
+	t.Parallel()
+	db, ctx := open(t, 2), context.Background()
+	var news []job.New
+	for i, kind := range []string{"deliver.answer", "deliver_answer", "deliver.status", "ticket.create"} {
+		j := newJob(fmt.Sprint("k", i), fmt.Sprint("lane", i), 1)
+		j.Kind, j.CorrelationID = kind, fmt.Sprint("c", i%2)
+		news = append(news, j)
+	}
+	made, err := db.Insert(ctx, news)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed(t, db, made[3].ID, job.VerdictReview, "the queue is gone: 100%")
+	for name, test := range map[string]struct {
+		filter job.Filter
+		want   []int
+	}{
+		"all, the newest first": {job.Filter{}, []int{3, 2, 1, 0}},
+		"some":                  {job.Filter{Limit: 2}, []int{3, 2}},
+		"the next":              {job.Filter{Limit: 2, Before: made[2].ID}, []int{1, 0}},
+		"of a state":            {job.Filter{States: []job.State{job.NeedsReview, job.Cancelled}}, []int{3}},
+		"of a kind":             {job.Filter{Kind: "deliver.answer"}, []int{0}},
+		"of kinds":              {job.Filter{Kind: "deliver."}, []int{2, 0}},
+		"of a lane":             {job.Filter{Lane: "lane1"}, []int{1}},
+		"of a request":          {job.Filter{CorrelationID: "c0"}, []int{2, 0}},
+		"with an error":         {job.Filter{Error: "100%"}, []int{3}},
+		"with another":          {job.Filter{Error: "100_"}, nil},
+	} {
+		if test.filter.Limit == 0 {
+			test.filter.Limit = 10
+		}
+		list, err := db.Jobs(ctx, test.filter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range list {
+			got = append(got, r.Key)
+		}
+		var want []string
+		for _, i := range test.want {
+			want = append(want, fmt.Sprint("k", i))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// A review that is settled by hand is over; what waited for the job is for a person.
+func TestSettleReview(t *testing.T) {
+	t.Parallel()
+	db, ctx := open(t, 2), context.Background()
+	made, err := db.Insert(ctx, []job.New{newJob("first", "a", 1), newJob("second", "b", 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.SettleReview(ctx, made[0].ID, "person:1", "early"); !errors.Is(err, job.ErrNotFound) {
+		t.Errorf("of a job that is not in review: %v", err)
+	}
+	claim, err := db.Claim(ctx, "tickets", made[1].ID, tokenB)
+	if err != nil || claim.Job == nil {
+		t.Fatal(claim, err)
+	}
+	if _, err := db.Finish(ctx, job.Finish{Job: claim.Job, Token: tokenB, Verdict: job.VerdictHeld, HeldFor: "first"}); err != nil {
+		t.Fatal(err)
+	}
+	failed(t, db, made[0].ID, job.VerdictReview, "nobody knows")
+	if err := db.SettleReview(ctx, made[0].ID, "person:1", "called the customer"); err != nil {
+		t.Fatal(err)
+	}
+	got, err := db.JobRecord(ctx, made[0].ID)
+	if err != nil || got.State != job.Cancelled || got.Remark != "called the customer" || got.SettledBy != "person:1" || got.FinishedAt.IsZero() {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if got, err = db.JobRecord(ctx, made[1].ID); err != nil || got.State != job.NeedsReview {
+		t.Errorf("what waited for it: %+v, %v", got, err)
+	}
+	if err := db.SettleReview(ctx, made[0].ID, "person:2", "again"); !errors.Is(err, job.ErrNotFound) {
+		t.Errorf("twice: %v", err)
+	}
+}

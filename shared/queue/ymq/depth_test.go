@@ -1,0 +1,44 @@
+package ymq_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"supportbot/shared/queue"
+	"supportbot/shared/queue/ymq"
+)
+
+func TestDepth(t *testing.T) {
+	t.Parallel()
+	address, api := admin(t)
+	cfg := config(address)
+	dead, arn := createQueue(t, api, "depth-dead", nil)
+	cfg.URLs["dead"] = dead
+	cfg.URLs["q"], _ = createQueue(t, api, "depth", map[string]string{"RedrivePolicy": redrive(t, arn, 5)})
+	c, ctx := open(t, cfg), context.Background()
+	for name, n := range map[string]int{"q": 3, "dead": 2} {
+		if err := c.Publish(ctx, name, make([]queue.Hint, n)...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := c.Receive(ctx, "q", 1, 0); err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.Depth(ctx, "q")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(ymq.Depth{Waiting: 2, Taken: 1, DeadName: "depth-dead", Dead: 2}, got); diff != "" {
+		t.Errorf("depth (-want +got):\n%s", diff)
+	}
+	got, err = c.Depth(ctx, "dead")
+	if diff := cmp.Diff(ymq.Depth{Waiting: 2}, got); diff != "" || err != nil {
+		t.Errorf("depth of dead letters: %v (-want +got):\n%s", err, diff)
+	}
+	if _, err := c.Depth(ctx, "missing"); !errors.Is(err, queue.ErrNotFound) {
+		t.Errorf("of a queue that is not configured: %v", err)
+	}
+}

@@ -1,0 +1,152 @@
+# The services that the platform talks to. Whatever is empty is left out: of
+# Telegram and VK at least one has to be there.
+
+variable "telegram_token" {
+  description = "Token of the bot, from @BotFather; empty: no Telegram."
+  type        = string
+  default     = ""
+  sensitive   = true
+  validation {
+    condition     = var.telegram_token == "" || can(regex("^[0-9]+:[A-Za-z0-9_-]{30,}$", var.telegram_token))
+    error_message = "telegram_token has the form 123456:ABC-DEF..."
+  }
+}
+
+variable "telegram_webhook_secret" {
+  description = "What Telegram sends with each update: any 1 to 256 of letters, digits, _ and -; two, comma separated, while one replaces the other."
+  type        = string
+  default     = ""
+  sensitive   = true
+  validation {
+    condition     = (var.telegram_token == "") == (var.telegram_webhook_secret == "")
+    error_message = "telegram_token and telegram_webhook_secret go together."
+  }
+  validation {
+    condition     = can(regex("^([A-Za-z0-9_-]{1,256}(,[A-Za-z0-9_-]{1,256})?)?$", var.telegram_webhook_secret))
+    error_message = "telegram_webhook_secret has letters, digits, _ and - only (openssl rand -hex 24)."
+  }
+}
+
+variable "telegram_username" {
+  description = "The bot's name, to know mentions in groups."
+  type        = string
+  default     = ""
+}
+
+variable "vk_token" {
+  description = "Token of the community; empty: no VK."
+  type        = string
+  default     = ""
+  sensitive   = true
+  validation {
+    condition     = var.telegram_token != "" || var.vk_token != ""
+    error_message = "Neither telegram_token nor vk_token is set: customers need a messenger."
+  }
+}
+
+variable "vk_group_id" {
+  description = "Number of the community."
+  type        = string
+  default     = ""
+  validation {
+    condition     = (var.vk_token == "") == (var.vk_group_id == "") && can(regex("^[0-9]*$", var.vk_group_id))
+    error_message = "vk_group_id is the community's number, and goes together with vk_token."
+  }
+}
+
+variable "vk_secret" {
+  description = "What VK sends with each event; two, comma separated, while one replaces the other."
+  type        = string
+  default     = ""
+  sensitive   = true
+  validation {
+    condition     = (var.vk_token == "") == (var.vk_secret == "") && can(regex("^([A-Za-z0-9]{1,50}(,[A-Za-z0-9]{1,50})?)?$", var.vk_secret))
+    error_message = "vk_secret has up to 50 letters and digits, and goes together with vk_token."
+  }
+}
+
+variable "vk_confirmation" {
+  description = "The string that VK wants to hear from the server; make connect prints it."
+  type        = string
+  default     = ""
+  sensitive   = true
+  validation {
+    condition     = (var.vk_token == "") == (var.vk_confirmation == "")
+    error_message = "vk_confirmation goes together with vk_token."
+  }
+}
+
+variable "tracker_token" {
+  description = "OAuth token of the robot's account."
+  type        = string
+  sensitive   = true
+  validation {
+    condition     = var.tracker_token != ""
+    error_message = "tracker_token is empty."
+  }
+}
+
+variable "tracker_org_id" {
+  description = "Organisation of Yandex 360."
+  type        = string
+  default     = ""
+}
+
+variable "tracker_cloud_org_id" {
+  description = "Organisation of Yandex Cloud."
+  type        = string
+  default     = ""
+  validation {
+    condition     = (var.tracker_org_id == "") != (var.tracker_cloud_org_id == "")
+    error_message = "One of tracker_org_id and tracker_cloud_org_id is needed."
+  }
+}
+
+variable "tracker_queue" {
+  description = "Key of the queue for tickets."
+  type        = string
+  validation {
+    condition     = can(regex("^[A-Z][A-Z0-9]{0,14}$", var.tracker_queue))
+    error_message = "tracker_queue is a queue's key, like SUPPORT."
+  }
+}
+
+variable "tracker_webhook_secret" {
+  description = "What Tracker's triggers send in X-Webhook-Secret; two, comma separated, while one replaces the other."
+  type        = string
+  sensitive   = true
+  validation {
+    condition     = can(regex("^[A-Za-z0-9_-]{16,}(,[A-Za-z0-9_-]{16,})?$", var.tracker_webhook_secret))
+    error_message = "tracker_webhook_secret has at least 16 letters, digits, _ and - (openssl rand -hex 24)."
+  }
+}
+
+variable "history_since" {
+  description = "The day since when Tracker's history is loaded into the analytics; it begins with the deployment, and goes on by itself until it is done."
+  type        = string
+  default     = "2020-01-01"
+  validation {
+    condition     = can(formatdate("YYYY", "${var.history_since}T00:00:00Z"))
+    error_message = "history_since is a day like 2025-01-01."
+  }
+}
+
+variable "operator_chat" {
+  description = "Where alarms go: telegram:<chat> or vk:<peer>; empty: nowhere."
+  type        = string
+  default     = ""
+  validation {
+    condition     = can(regex("^((telegram|vk):-?[0-9]+)?$", var.operator_chat))
+    error_message = "operator_chat has the form telegram:123456 or vk:123456."
+  }
+}
+
+variable "settings" {
+  description = "Other variables of the functions (README, Variables), like TIME_ZONE or CATALOGUE."
+  type        = map(string)
+  default     = {}
+  validation {
+    condition     = alltrue([for name in keys(var.settings) : can(regex("^[A-Z][A-Z0-9_]*$", name)) && !can(regex("(TOKEN|SECRET|PASSWORD|_KEY|_URL)$", name))])
+    error_message = "settings has names like TIME_ZONE; secrets and addresses have variables of their own."
+  }
+}

@@ -1,0 +1,79 @@
+# Deployments that bring something of their own, or leave something out.
+
+mock_provider "yandex" {}
+
+variables {
+  folder_id               = "b1g00000000000000000"
+  archives                = "tests/archives"
+  migrate                 = false
+  telegram_token          = "123456:ABCDEFGHIJKLMNOPQRSTUVWXYZ012345678"
+  telegram_webhook_secret = "telegram-secret-0123"
+  tracker_token           = "y0_token"
+  tracker_org_id          = "77"
+  tracker_queue           = "SUP"
+  tracker_webhook_secret  = "tracker-secret-0123"
+  database_password       = "0123456789abcdef0123"
+}
+
+run "databases_that_are_there" {
+  command = apply
+  variables {
+    database_password    = ""
+    database_url         = "postgres://app:x@db.example:6432/support"
+    migrate_database_url = "postgres://owner:x@db.example:5432/support"
+    redis_url            = "redis://:x@redis.example:6379/0"
+    clickhouse_url       = "https://app:x@ch.example:8443/analytics"
+    clickhouse_cluster   = "main"
+    network_id           = "enp00000000000000000"
+    subnet_ids           = ["e9b0", "e2l0", "fl80"]
+  }
+  assert {
+    condition = (length(yandex_mdb_postgresql_cluster_v2.this) + length(yandex_mdb_redis_cluster_v2.this)
+    + length(yandex_mdb_clickhouse_cluster_v2.this) + length(yandex_vpc_network.this) + length(yandex_vpc_subnet.this)) == 0
+    error_message = "Something is made that is there already."
+  }
+  assert {
+    condition     = module.migrate.settings.environment["CLICKHOUSE_CLUSTER"] == "main" && !contains(keys(module.migrate.settings.environment), "REDIS_CA")
+    error_message = "The databases' own settings do not reach the functions."
+  }
+}
+
+run "telegram_alone" {
+  command = apply
+  assert {
+    condition     = !contains(keys(module.functions), "vk-webhook") && contains(keys(module.functions), "telegram-webhook")
+    error_message = "There is a webhook of a messenger that is left out."
+  }
+  assert {
+    condition     = alltrue([for f in module.functions : !contains(f.settings.variables, "VK_TOKEN")])
+    error_message = "A function wants a secret that nobody has."
+  }
+  assert {
+    condition     = !contains(keys(yamldecode(yandex_api_gateway.webhooks.spec).paths), "/vk")
+    error_message = "The gateway serves a messenger that is left out."
+  }
+}
+
+run "vk_alone" {
+  command = apply
+  variables {
+    telegram_token          = ""
+    telegram_webhook_secret = ""
+    vk_token                = "vk1.a.token"
+    vk_group_id             = "209"
+    vk_secret               = "vksecret0123"
+    vk_confirmation         = "c0nf1rm"
+  }
+  assert {
+    condition     = !contains(keys(module.functions), "telegram-webhook") && contains(keys(module.functions), "vk-webhook")
+    error_message = "There is a webhook of a messenger that is left out."
+  }
+}
+
+run "environment_too_large" {
+  command = plan
+  variables {
+    settings = { CATALOGUE = join("", [for i in range(500) : "12345678"]) }
+  }
+  expect_failures = [terraform_data.fits]
+}
