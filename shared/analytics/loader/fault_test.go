@@ -63,6 +63,7 @@ func TestLoad_Faults(t *testing.T) {
 	}
 }
 
+// A ticket that Tracker can never tell of keeps no other back, and is tried again.
 func TestLoad_OnePoisonedTicket(t *testing.T) {
 	t.Parallel()
 	bad := ""
@@ -102,6 +103,7 @@ func TestLoad_OnePoisonedTicket(t *testing.T) {
 	}
 }
 
+// More tickets of one moment than a call can read: each call gets further.
 func TestLoad_ManyOfOneMoment(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -131,6 +133,8 @@ func TestLoad_ManyOfOneMoment(t *testing.T) {
 	}
 }
 
+// A ClickHouse that was lost, with what Postgres remembers of it, is filled again by
+// whichever load comes first.
 func TestLoad_ClickHouseLost(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]func(t *testing.T, s *store){
@@ -167,6 +171,7 @@ func TestLoad_ClickHouseLost(t *testing.T) {
 	}
 }
 
+// A history fills a gap behind the begin of the live load, too.
 func TestLoad_SinceAfterTheLiveLoadBegan(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -189,8 +189,7 @@ func TestLoad_BrokenOff(t *testing.T) {
 	}
 }
 
-// A ticket that Tracker can never tell of keeps no other back, and is tried again.
-// More tickets of one moment than a call can read: each call gets further.
+// A history says how far it is, and no second one runs beside it.
 func TestSince_ProgressAndLease(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -290,7 +289,3 @@ func (s *store) forgetLeases(t *testing.T) {
 		t.Fatal(err)
 	}
 }
-
-// A ClickHouse that was lost, with what Postgres remembers of it, is filled again by
-// whichever load comes first.
-// A history fills a gap behind the begin of the live load, too.
