@@ -102,6 +102,10 @@ resource "terraform_data" "fits" {
       condition     = sum([for name, value in local.environment : length(name) + length(value)]) + 250 * length(each.value.secrets) + 150 <= 4096
       error_message = "The environment of ${each.key} is over 4 KB: make settings (CATALOGUE above all) shorter."
     }
+    precondition { # of Base64's four characters three are bytes
+      condition     = floor(length(filebase64("${var.archives}/${each.key}.zip")) * 3 / 4) <= var.archive_most
+      error_message = "The archive of ${each.key} is over ${var.archive_most} bytes (archive_most): look what make package put into it."
+    }
   }
 }
 

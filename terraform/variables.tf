@@ -59,6 +59,16 @@ variable "archives" {
   default     = "../build"
 }
 
+variable "archive_most" {
+  description = "Bytes that a function's archive may have. The default is the cloud's limit without a bucket: ours are far below it, so one above carries what it should not."
+  type        = number
+  default     = 3670016
+  validation {
+    condition     = var.archive_most > 0 && var.archive_most <= 134217728
+    error_message = "archive_most: 1 to 134217728 bytes (128 MB, the cloud's limit for archives in a bucket)."
+  }
+}
+
 variable "migrate" {
   description = "Whether apply invokes the migration; false: whoever deploys does it before functions serve (terraform/invoke)."
   type        = bool

@@ -15,6 +15,10 @@ import (
 // it is to send, what it can show.
 const watchEvery = time.Second
 
+// evenLeast is the pace, in calls a second, below which calls are not evened out: all
+// that may have their places at once leave within a fraction of flightTime.
+const evenLeast = 4 * placesAhead * float64(time.Second) / float64(flightTime)
+
 // watch looks around until the run ends.
 func (g *sending) watch(ctx context.Context) {
 	tick := time.NewTicker(watchEvery)
@@ -112,11 +116,13 @@ func (g *sending) setRate(ctx context.Context, perSecond float64) {
 
 // evenly lets calls leave at the pace of their places and a little faster. A place is
 // had before the claim, and claims take now and then much longer than usual: without
-// this, what had to wait for them would arrive at once.
+// this, what had to wait for them would arrive at once. But a call that waits here is
+// claimed: it must leave before a run that is stopped gives it up, so a slow pace is
+// kept by the places alone.
 func (g *sending) evenly(calls rate.Limit) {
 	g.even.SetBurst(1 + int(min(calls, 10_000)/100))
 	if calls < rate.Inf {
-		calls *= 1.05
+		calls = max(calls*1.05, evenLeast)
 	}
 	g.even.SetLimit(calls)
 }

@@ -109,7 +109,7 @@ func (r *Running) pastOf(queues ...tracker.Queue) *Past {
 }
 
 // sla is how long a ticket may take.
-const sla = 48 * time.Hour
+const sla = 72 * time.Hour
 
 func agents() (list []tracker.User) {
 	for n, name := range []string{

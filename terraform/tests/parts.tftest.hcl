@@ -77,3 +77,11 @@ run "environment_too_large" {
   }
   expect_failures = [terraform_data.fits]
 }
+
+run "archive_too_large" {
+  command = plan
+  variables {
+    archive_most = 3
+  }
+  expect_failures = [terraform_data.fits]
+}

@@ -124,7 +124,7 @@ func (l *life) customer() {
 // work is what becomes of a ticket.
 func (l *life) work() {
 	switch {
-	case l.chance(.03): // nobody ever looked at it
+	case l.chance(.004): // nobody ever looked at it
 		return
 	case l.chance(.04): // it ended without being anybody's
 		l.works(5 * time.Hour)
@@ -140,7 +140,7 @@ func (l *life) work() {
 		l.talks()
 	}
 	for again := 0; ; again++ {
-		if l.chance(.05) { // it is left lying
+		if l.chance(.006) { // it is left lying
 			return
 		}
 		if final := l.solves(); final {

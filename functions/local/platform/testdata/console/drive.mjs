@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 const { env, named, narrowFits, open, picture, script, step } = await import(JSON.parse(process.argv[2]).tools);
 
 const people = 28; // who can be written to: see the test
+const slow = '0.2'; // messages a second: what is to be stopped half-way does not end before, on a busy machine either
 const origin = new URL(env.page).origin;
 // The browser itself writes a line for each answer that is an error.
 const expected = /Failed to load resource: (the server responded with a status of (401|403|409|422|503)|net::ERR_(FAILED|INTERNET_DISCONNECTED))/;
@@ -95,7 +96,7 @@ await script(async () => {
     await page.getByLabel('Надпись, английский').fill('What is new');
     await page.getByLabel('Ссылка', { exact: true }).fill('https://example.com/news');
     await page.getByLabel('Название для списка').fill('Релиз 4.2');
-    await page.getByLabel('Сообщений в секунду').fill('2');
+    await page.getByLabel('Сообщений в секунду').fill(slow);
     const telegram = page.locator('.phone[data-messenger="telegram"]');
     await telegram.locator('.bubble b').getByText('new version').waitFor();
     await telegram.locator('.key').getByText('What is new').waitFor();
@@ -116,7 +117,7 @@ await script(async () => {
     await page.reload();
     await page.getByText('Восстановлено то, что вы не отправили').waitFor();
     assert.match(await page.getByLabel('Текст, русский').inputValue(), /^Вышла \*\*новая версия/);
-    assert.equal(await page.getByLabel('Сообщений в секунду').inputValue(), '2');
+    assert.equal(await page.getByLabel('Сообщений в секунду').inputValue(), slow);
   });
 
   await step('ids of customers do not survive it, and are asked for: without them it would go to everybody', async () => {
@@ -194,7 +195,7 @@ await script(async () => {
   await step('the bar moves; pause, another rate, resume', async () => {
     await state(page, 'Идёт');
     const bar = page.getByRole('progressbar');
-    await until('some were sent', async () => Number(await bar.getAttribute('aria-valuenow')) > 3);
+    await until('some were sent', async () => Number(await bar.getAttribute('aria-valuenow')) > 1);
     await page.locator('.live-speed').getByText('сообщ./с').waitFor();
     await page.locator('.live-speed').getByText('закончится около').waitFor();
     await picture(page, 'running');
@@ -263,17 +264,17 @@ await script(async () => {
   await step('one that runs is cancelled: it says what was sent', async () => {
     // As in the cloud, where nothing is told by itself.
     await page.route('**/progress', (route) => route.continue({ headers: { ...route.request().headers(), accept: 'application/json' } }));
-    await write(page, 'Это сообщение отменят', { rate: '1' });
+    await write(page, 'Это сообщение отменят', { rate: slow });
     await button(page, 'Отправить…').click();
     await agree(page, `Отправить ${people} людям`);
-    await until('some were sent', async () => Number(await page.getByRole('progressbar').getAttribute('aria-valuenow')) > 2);
+    await until('some were sent', async () => Number(await page.getByRole('progressbar').getAttribute('aria-valuenow')) > 0);
     await button(page, 'Отменить').click();
     await page.getByRole('dialog').getByText('Уже получили:').waitFor();
     await picture(page, 'cancel');
     await agree(page, 'Да, отменить');
     await state(page, 'Отменена');
     const { have: sent } = await stage('received', { text: 'отменят' });
-    assert.ok(sent > 2 && sent < people);
+    assert.ok(sent > 0 && sent < people);
     await until('it counts what the phones have', async () => Number(await sentTile(page)) === sent);
     await page.getByText(`Отправлено до отмены: ${sent}`).waitFor();
     assert.equal(Number(await page.locator('.tile.skipped strong').textContent()), people - sent);
@@ -398,7 +399,7 @@ await script(async () => {
     await keys.keyboard.type('клавиши');
     assert.equal(await keys.getByLabel('Текст, русский').inputValue(), 'Только **клавиши**');
     await tabTo('Сообщений в секунду');
-    await keys.keyboard.type('2');
+    await keys.keyboard.type(slow);
     await keys.locator('.estimate').getByText(`${people} человек`).waitFor();
     await tabTo('Отправить…');
     assert.notEqual(await keys.evaluate(() => getComputedStyle(document.activeElement).outlineStyle), 'none', 'the focus is seen');
