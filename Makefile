@@ -49,6 +49,10 @@ bench-broadcast: deps ## measures broadcasts: sending, memory, planning, the pac
 bench-analytics: deps ## measures analytics: loads of up to 10^6 tickets, metrics over 10^7 events; on a quiet machine
 	@go run ./functions/local bench analytics
 
+.PHONY: chaos
+chaos: deps build/local ## the whole platform in a storm of faults, then its books are balanced: [SEED=n] [MINUTES=m]
+	@exec build/local chaos storm $(if $(SEED),-seed $(SEED)) $(if $(MINUTES),-minutes $(MINUTES))
+
 .PHONY: chaos-broadcast
 chaos-broadcast: deps build/local ## kills, freezes and starves the workers of broadcasts; fails if anybody is lost or has it twice
 	@exec build/local chaos broadcast

@@ -7,7 +7,7 @@
 //	local sandbox   the three stand-ins alone; prints their addresses
 //	local demo      plays the main job by itself and prints what was said
 //	local bench     measures (see package bench)
-//	local chaos ... shows what broadcasts survive (see package chaos)
+//	local chaos ... shows what the platform survives (see package chaos)
 //	local connect   tells Telegram, VK and Tracker where a deployment is (see package deploy)
 //	local doctor    examines a deployment from outside
 //	local reproduce hands a recorded event to the function that it was for (see package reproduce)

@@ -28,6 +28,16 @@ type Runtime struct {
 	// Hook is called at the points of jobs and conversations; nil outside crash
 	// tests.
 	Hook func(point string)
+	// Now is the clock of the machine if nil; chaos runs put it wrong.
+	Now func() time.Time
+}
+
+// Clock is the wall clock that a function reads.
+func (rt Runtime) Clock() func() time.Time {
+	if rt.Now == nil {
+		return time.Now
+	}
+	return rt.Now
 }
 
 // Cloud is the runtime of a deployed function.
@@ -81,8 +91,12 @@ func (c Core) Worker(rt Runtime, queue string, kinds ...map[string]job.Kind) *jo
 			all[name] = k
 		}
 	}
+	clock := job.SystemClock()
+	if rt.Now != nil {
+		clock.Wall = func() time.Time { return rt.Now().Round(0) }
+	}
 	return &job.Worker{
 		Queue: queue, Kinds: all, Store: c.DB, Publisher: c.Publisher,
-		Log: rt.Log, Clock: job.SystemClock(), Hook: rt.Hook, Limit: c.limit,
+		Log: rt.Log, Clock: clock, Hook: rt.Hook, Limit: c.limit,
 	}
 }

@@ -1,6 +1,7 @@
 // Package chaos shows that broadcasts lose nobody and write to nobody twice while
 // everything around them fails: workers killed, stopped and frozen, a messenger that
-// refuses, databases that restart, a queue that lies.
+// refuses, databases that restart, a queue that lies. Its child storm does the same to
+// the whole platform at once.
 //
 // The workers are processes of their own that run the functions as the cloud does; the
 // databases are real, with default durability on disk; the messengers are the strict
@@ -20,40 +21,43 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+
+	"supportbot/functions/local/chaos/process"
 )
 
-// The commands of this package: chaos broadcast plays, chaos worker is a process that
-// it starts.
-const (
-	playCommand   = "broadcast"
-	workerCommand = "worker"
-)
+// errFound means that a scenario did not end as it has to.
+var errFound = errors.New("somebody was lost, or has it twice")
 
 // together is how many scenarios are played at once: most of the time they wait, for
 // a lease to end or a messenger's time to come.
 const together = 5
 
-// errFound means that a scenario did not end as it has to.
-var errFound = errors.New("somebody was lost, or has it twice")
-
-// Run plays broadcasts and writes a table to out. Its error also means that the table
-// has something else than zeros.
+// Run plays and writes what came of it to out: broadcasts as a table, the storm as a
+// balance sheet. Its error also means that somebody lost something or has it twice. A
+// worker is a process that a play starts.
 func Run(ctx context.Context, args []string, out io.Writer) error {
-	if len(args) > 0 && args[0] == workerCommand {
-		return work(ctx)
+	commands := map[string]func(context.Context, []string, io.Writer) error{
+		"broadcast":     broadcasts,
+		"storm":         weather,
+		process.Command: func(ctx context.Context, _ []string, _ io.Writer) error { return process.Work(ctx) },
 	}
-	if len(args) == 0 || args[0] != playCommand {
-		return fmt.Errorf("what to put into chaos? There is only %q", playCommand)
+	if len(args) == 0 || commands[args[0]] == nil {
+		return errors.New("what to put into chaos? There are broadcast and storm")
 	}
+	return commands[args[0]](ctx, args[1:], out)
+}
+
+// broadcasts plays scenarios of broadcasts.
+func broadcasts(ctx context.Context, args []string, out io.Writer) error {
 	o := Options{Log: io.Discard}
 	var only, dir string
 	var verbose bool
-	flags := flag.NewFlagSet("chaos "+playCommand, flag.ContinueOnError)
+	flags := flag.NewFlagSet("chaos broadcast", flag.ContinueOnError)
 	flags.IntVar(&o.Recipients, "recipients", 3000, "people in each broadcast")
 	flags.StringVar(&only, "only", "", "play the scenarios whose `name` contains this")
 	flags.StringVar(&dir, "dir", "/var/tmp", "a `folder` on disk for the databases")
 	flags.BoolVar(&verbose, "v", false, "show what the workers log")
-	if err := flags.Parse(args[1:]); err != nil {
+	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if verbose {

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"supportbot/functions/local/chaos/process"
 	"supportbot/shared/broadcast"
 	"supportbot/shared/messenger"
 )
@@ -44,21 +45,21 @@ func (w *world) toMake() int {
 func killed(most int) func(context.Context, *world) error {
 	return func(ctx context.Context, w *world) error {
 		for i, after := range w.deaths(most) {
-			kill := func(by *process) {
+			kill := func(by *process.Process) {
 				if w.gotOn() {
 					w.kills.Add(1)
-					by.kill()
+					by.Kill()
 					w.sent.Store(w.count(ctx))
 				}
 			}
 			e := event{after: after}
 			switch i % 3 {
 			case 0:
-				e.before = func(by *process) bool { kill(by); return false }
+				e.before = func(by *process.Process) bool { kill(by); return false }
 			case 1:
 				e.answered = kill
 			case 2:
-				e.before = func(by *process) bool { kill(by); return true }
+				e.before = func(by *process.Process) bool { kill(by); return true }
 			}
 			w.gate.then(e)
 		}
@@ -89,9 +90,9 @@ func (w *world) count(ctx context.Context) (sent int64) {
 func stopped(most int) func(context.Context, *world) error {
 	return func(ctx context.Context, w *world) error {
 		for _, after := range w.deaths(most) {
-			w.gate.then(event{after: after, before: func(by *process) bool {
+			w.gate.then(event{after: after, before: func(by *process.Process) bool {
 				w.stops.Add(1)
-				by.stop()
+				by.Stop()
 				return false
 			}})
 		}
@@ -114,9 +115,9 @@ func frozen(ctx context.Context, w *world) error {
 	if err := w.database(ctx, "idle_in_transaction_session_timeout = '5s'"); err != nil {
 		return err
 	}
-	iced := make(chan *process, 1)
-	w.gate.then(event{after: w.Recipients / 2, before: func(by *process) bool {
-		by.freeze()
+	iced := make(chan *process.Process, 1)
+	w.gate.then(event{after: w.Recipients / 2, before: func(by *process.Process) bool {
+		by.Freeze()
 		iced <- by
 		return false
 	}})
@@ -124,27 +125,27 @@ func frozen(ctx context.Context, w *world) error {
 	if err != nil {
 		return err
 	}
-	var by *process
+	var by *process.Process
 	select {
 	case by = <-iced:
 	case <-time.After(patience):
 		return errors.New("nobody was frozen")
 	}
-	defer by.thaw()
+	defer by.Thaw()
 	if err := w.pass(dead); err != nil {
 		return err
 	}
 	if err := w.became(ctx, id, broadcast.Finished); err != nil {
 		return err
 	}
-	by.thaw()
+	by.Thaw()
 	return w.until(ctx, "the frozen one has said how its calls ended", `SELECT count(*) = 0 FROM recipients WHERE outcome = 'uncertain'`)
 }
 
 // wiped empties Redis, three times.
 func wiped(ctx context.Context, w *world) error {
 	var all errgroup.Group
-	flush := func(*process) { all.Go(func() error { return w.redis.FlushDB(context.Background()).Err() }) }
+	flush := func(*process.Process) { all.Go(func() error { return w.redis.FlushDB(context.Background()).Err() }) }
 	err := during(flush, flush, flush)(ctx, w)
 	return errors.Join(err, all.Wait())
 }
@@ -181,10 +182,10 @@ func restarted(ctx context.Context, w *world) error {
 	var (
 		one      sync.Mutex
 		all      errgroup.Group
-		restarts []func(*process)
+		restarts []func(*process.Process)
 	)
 	for _, end := range []func() error{w.server.Stop, immediate, w.server.Kill} {
-		restarts = append(restarts, func(*process) {
+		restarts = append(restarts, func(*process.Process) {
 			over := make(chan struct{})
 			all.Go(func() error {
 				defer close(over)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"supportbot/functions/local/chaos/process"
 )
 
 // gate is before the messenger: it counts the calls that send, and lets things happen
@@ -26,9 +28,9 @@ type gate struct {
 type event struct {
 	after int // so many calls after the event before it, made by processes that live
 	// before it reaches the messenger; lost: it never does.
-	before func(by *process) (lost bool)
+	before func(by *process.Process) (lost bool)
 	// answered: it has had its effect, and nobody has the answer.
-	answered func(by *process)
+	answered func(by *process.Process)
 }
 
 // then adds an event to those that are to happen one after the other.
@@ -39,11 +41,11 @@ func (g *gate) then(e event) {
 }
 
 // take counts a call and gives what is to happen at it.
-func (g *gate) take(by *process) (e event) {
+func (g *gate) take(by *process.Process) (e event) {
 	g.seen.Add(1)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if by.told.Load() || len(g.script) == 0 {
+	if by.Told() || len(g.script) == 0 {
 		return event{}
 	}
 	if g.since++; g.since < g.script[0].after {
@@ -54,13 +56,13 @@ func (g *gate) take(by *process) (e event) {
 }
 
 // of is the gate for the calls of one worker.
-func (g *gate) of(k *worker) http.Handler {
+func (g *gate) of(k *process.Place) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasSuffix(r.URL.Path, "/sendMessage") && !strings.HasSuffix(r.URL.Path, "/messages.send") {
 			g.next.ServeHTTP(w, r)
 			return
 		}
-		by := k.present()
+		by := k.Present()
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			panic(http.ErrAbortHandler) // it never came
@@ -75,7 +77,7 @@ func (g *gate) of(k *worker) http.Handler {
 		if e.answered != nil {
 			e.answered(by)
 		}
-		if r.Context().Err() != nil && !by.told.Load() {
+		if r.Context().Err() != nil && !by.Told() {
 			g.waited.Add(1)
 		}
 		for name, values := range answer.Header() {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"supportbot/functions/local/chaos/process"
 	"supportbot/shared/broadcast"
 	"supportbot/shared/messenger"
 	"supportbot/shared/queue"
@@ -28,10 +29,10 @@ func everybody(ctx context.Context, w *world) error {
 }
 
 // during makes things happen at so many moments, the same way through the broadcast.
-func during(things ...func(by *process)) func(context.Context, *world) error {
+func during(things ...func(by *process.Process)) func(context.Context, *world) error {
 	return func(ctx context.Context, w *world) error {
 		for _, do := range things {
-			w.gate.then(event{after: w.Recipients / (len(things) + 1), before: func(by *process) bool { do(by); return false }})
+			w.gate.then(event{after: w.Recipients / (len(things) + 1), before: func(by *process.Process) bool { do(by); return false }})
 		}
 		return everybody(ctx, w)
 	}
@@ -118,7 +119,7 @@ func oneWaits(ctx context.Context, w *world) error {
 // allWait: Telegram refuses everybody. That is no failure; one call now and then asks
 // whether it is over.
 func allWait(ctx context.Context, w *world) error {
-	w.gate.then(event{after: w.Recipients / 2, before: func(*process) bool {
+	w.gate.then(event{after: w.Recipients / 2, before: func(*process.Process) bool {
 		w.faults.Clear()
 		w.faults.Add(fault.Fault{Method: "sendMessage", Kind: fault.Status, Status: 429, RetryAfter: int(longest.Seconds())})
 		return false

@@ -143,8 +143,8 @@ func (w *world) wait(ctx context.Context, what string, is func() bool) error {
 		}
 		for _, k := range w.workers {
 			select {
-			case <-k.over:
-				return fmt.Errorf("wait until %s: %w", what, k.err)
+			case <-k.Over():
+				return fmt.Errorf("wait until %s: %w", what, k.Err())
 			default:
 			}
 		}

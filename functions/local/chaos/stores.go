@@ -35,22 +35,30 @@ type servers struct {
 
 func newStores(ctx context.Context, dir string) (s *servers, err error) {
 	s = &servers{}
-	if s.dir, err = os.MkdirTemp(dir, "supportbot-chaos-"); err != nil {
-		return nil, fmt.Errorf("make data folder: %w", err)
+	if s.dir, err = newFolder(dir); err != nil {
+		return nil, err
 	}
 	defer func() {
 		if err != nil {
 			s.close()
 		}
 	}()
-	if err = os.Chmod(s.dir, 0o755); err != nil { // the database runs as another user
-		return nil, fmt.Errorf("open data folder: %w", err)
-	}
 	if s.postgres, err = backend.Postgres(ctx, s.at("postgres")); err != nil {
 		return nil, err
 	}
 	s.redis, err = backend.Redis(ctx, s.at("redis"))
 	return s, err
+}
+
+// newFolder makes a folder for data.
+func newFolder(parent string) (dir string, err error) {
+	if dir, err = os.MkdirTemp(parent, "supportbot-chaos-"); err != nil {
+		return "", fmt.Errorf("make data folder: %w", err)
+	}
+	if err = os.Chmod(dir, 0o755); err != nil { // the database runs as another user
+		return "", errors.Join(fmt.Errorf("open data folder: %w", err), os.RemoveAll(dir))
+	}
+	return dir, nil
 }
 
 func (s *servers) at(name string) backend.Options {

@@ -16,6 +16,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/redis/go-redis/v9"
 
+	"supportbot/functions/local/chaos/elapse"
+	"supportbot/functions/local/chaos/process"
 	"supportbot/functions/local/platform"
 	"supportbot/shared/backend"
 	"supportbot/shared/messenger"
@@ -63,7 +65,7 @@ type world struct {
 	faults  fault.Set
 	later   atomic.Int64 // how far the messenger's clock is ahead
 	vars    map[string]string
-	workers []*worker
+	workers []*process.Place
 	closers []func() error
 
 	telegram *telegram.Server
@@ -111,7 +113,7 @@ func (w *world) services() {
 	w.vars = map[string]string{
 		"TRACKER_TOKEN": "token", "TRACKER_ORG_ID": "77", "TRACKER_QUEUE": "SUP", "TRACKER_WEBHOOK_SECRET": secret,
 		"TRACKER_API_URL": w.serve(t), "TRACKER_RATE_PER_SECOND": "100",
-		queueVariable: w.serve(platform.ServeQueue(w.queue)),
+		process.QueueVariable: w.serve(platform.ServeQueue(w.queue)),
 	}
 	w.closers = append(w.closers, func() error { t.Close(); return nil })
 	if w.Messenger == messenger.VK {
@@ -177,15 +179,20 @@ func (w *world) stores(ctx context.Context) (err error) {
 // work starts the workers. Each reaches the messenger by an address of its own, so
 // that it is known who made a call.
 func (w *world) work() error {
+	alone := w.Workers <= 1
 	for range max(1, w.Workers) {
-		w.workers = append(w.workers, &worker{w: w, vars: maps.Clone(w.vars), over: make(chan struct{})})
-	}
-	for i, k := range w.workers {
-		k.vars[w.apiVariable()] = w.serve(w.gate.of(k))
-		if err := k.start(); err != nil {
-			w.workers = w.workers[:i]
+		vars := maps.Clone(w.vars)
+		k := process.NewPlace(vars, w.Log, func() error {
+			if w.hurry && alone {
+				return w.pass(dead)
+			}
+			return nil
+		})
+		vars[w.apiVariable()] = w.serve(w.gate.of(k))
+		if err := k.Start(); err != nil {
 			return err
 		}
+		w.workers = append(w.workers, k)
 	}
 	return nil
 }
@@ -199,31 +206,14 @@ func (w *world) pass(d time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	w.later.Add(int64(d))
-	for _, sql := range []string{
-		`UPDATE lanes SET lease_until = lease_until - $1::interval`,
-		`UPDATE duties SET lease_until = lease_until - $1::interval`,
-		`UPDATE jobs SET run_at = run_at - $1::interval, stage_at = stage_at - $1::interval, published_at = published_at - $1::interval WHERE open`,
-		`UPDATE recipients SET claimed_at = claimed_at - $1::interval, not_before = not_before - $1::interval WHERE outcome IS NULL`,
-	} {
-		if _, err := w.db.Exec(ctx, sql, d); err != nil {
-			return fmt.Errorf("let time pass: %w", err)
-		}
-	}
-	keys, err := w.redis.Keys(ctx, "pace:*").Result() // they say how long to wait
-	if err == nil && len(keys) > 0 {
-		err = w.redis.Del(ctx, keys...).Err()
-	}
-	if err != nil {
-		return fmt.Errorf("let time pass: %w", err)
-	}
-	return nil
+	return elapse.Pass(ctx, w.db, w.redis, d)
 }
 
 // close ends everything; its error is a worker's.
 func (w *world) close() error {
 	var problems []error
 	for _, k := range w.workers {
-		problems = append(problems, k.close())
+		problems = append(problems, k.Close())
 	}
 	for i := len(w.closers) - 1; i >= 0; i-- {
 		problems = append(problems, w.closers[i]())

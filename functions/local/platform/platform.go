@@ -46,6 +46,7 @@ type Config struct {
 	Queue  Queue              // nil: Message Queue if QUEUE_ENDPOINT is set, else one in memory
 	Tick   time.Duration      // of the reconciler; 0: a minute, as in the cloud
 	Hook   func(point string) // for crash tests
+	Now    func() time.Time   // nil: the machine's clock
 }
 
 // Times of the local triggers, in the order that the cloud needs: the queue's
@@ -135,7 +136,7 @@ func openQueue(lookup func(string) (string, bool)) (Queue, error) {
 
 func (p *Platform) runtime(function string) wiring.Runtime {
 	return wiring.Runtime{
-		Env: env.NewReaderFrom(p.cfg.Lookup), Log: p.cfg.Log(function), Queue: p.queue, Hook: p.cfg.Hook,
+		Env: env.NewReaderFrom(p.cfg.Lookup), Log: p.cfg.Log(function), Queue: p.queue, Hook: p.cfg.Hook, Now: p.cfg.Now,
 	}
 }
 

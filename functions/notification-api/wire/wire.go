@@ -3,7 +3,6 @@ package wire
 
 import (
 	"net/http"
-	"time"
 
 	"supportbot/shared/broadcasting"
 	"supportbot/shared/catalogue"
@@ -52,7 +51,7 @@ func New(rt wiring.Runtime) (http.Handler, error) {
 		Senders: func(m messenger.Name, id string) (broadcasting.Sender, bool) {
 			return messengers.For(messenger.Address{Messenger: m, Bot: id})
 		},
-		Buttons: dialog.UnsubscribeButtons, Now: time.Now, Log: rt.Log,
+		Buttons: dialog.UnsubscribeButtons, Now: rt.Clock(), Log: rt.Log,
 		Metrics: metrics, Analytics: rows, Catalogue: b.Catalogue, Zone: zone,
 	})
 	mux := http.NewServeMux()

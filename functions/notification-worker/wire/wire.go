@@ -2,8 +2,6 @@
 package wire
 
 import (
-	"time"
-
 	"supportbot/shared/broadcast"
 	"supportbot/shared/broadcasting"
 	"supportbot/shared/dialog"
@@ -33,7 +31,7 @@ func New(rt wiring.Runtime) (*job.Worker, error) {
 		Senders: func(m messenger.Name, id string) (broadcasting.Sender, bool) {
 			return messengers.For(messenger.Address{Messenger: m, Bot: id})
 		},
-		Buttons: dialog.UnsubscribeButtons, Now: time.Now, Log: rt.Log,
+		Buttons: dialog.UnsubscribeButtons, Now: rt.Clock(), Log: rt.Log,
 	})
 	return b.Worker(rt, broadcast.Queue, s.Kinds()), nil
 }

@@ -14,7 +14,7 @@ import (
 // New makes the handler of POST /vk.
 func New(rt wiring.Runtime) (http.Handler, error) {
 	cfg := vk.ConfigFrom(rt.Env)
-	cfg.Log = rt.Log
+	cfg.Log, cfg.Now = rt.Log, rt.Now
 	b, err := bot.New(rt)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"path"
+	"slices"
 	"sync"
 	"time"
 )
@@ -47,6 +48,7 @@ type Set struct {
 	rules []*Fault
 	next  int
 	met   map[int]chan struct{}
+	taken map[int]int // calls that met a rule
 }
 
 // Add adds a rule and gives its id.
@@ -57,6 +59,24 @@ func (s *Set) Add(f Fault) int {
 	f.ID = s.next
 	s.rules = append(s.rules, &f)
 	return f.ID
+}
+
+// First adds a rule that goes before all others, and gives its id.
+func (s *Set) First(f Fault) int {
+	id := s.Add(f)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := len(s.rules) - 1
+	s.rules = append([]*Fault{s.rules[last]}, s.rules[:last]...)
+	return id
+}
+
+// Remove takes a rule away, if it still applies, and gives how many calls met it.
+func (s *Set) Remove(id int) (met int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rules = slices.DeleteFunc(s.rules, func(f *Fault) bool { return f.ID == id })
+	return s.taken[id]
 }
 
 // Met gives a channel that is closed once a call has met the rule: a test waits
@@ -106,6 +126,10 @@ func (s *Set) Take(method string) (Fault, bool) {
 		if met := s.signal(f.ID); !closed(met) {
 			close(met)
 		}
+		if s.taken == nil {
+			s.taken = make(map[int]int)
+		}
+		s.taken[f.ID]++
 		if f.Times > 0 {
 			f.Times--
 			if f.Times == 0 {

@@ -162,3 +162,31 @@ func TestLog_Keep(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A rule may go before the others, is taken away before its time, and says how often
+// it was met.
+func TestSet_FirstAndRemove(t *testing.T) {
+	t.Parallel()
+	var s fault.Set
+	usual := s.Add(fault.Fault{Method: "*", Kind: fault.Delay, Times: 2})
+	urgent := s.First(fault.Fault{Method: "*", Kind: fault.Status})
+	for range 3 {
+		if f, ok := s.Take("call"); !ok || f.ID != urgent {
+			t.Fatalf("a call meets %v", f)
+		}
+	}
+	if met := s.Remove(urgent); met != 3 {
+		t.Errorf("met %d times, want 3", met)
+	}
+	for range 2 {
+		if f, ok := s.Take("call"); !ok || f.ID != usual {
+			t.Fatalf("a call meets %v", f)
+		}
+	}
+	if f, ok := s.Take("call"); ok {
+		t.Errorf("a call meets %v", f)
+	}
+	if met := s.Remove(usual); met != 2 {
+		t.Errorf("met %d times, want 2", met)
+	}
+}

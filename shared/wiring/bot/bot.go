@@ -75,6 +75,7 @@ func (b *Bot) open(cfg config) (err error) {
 	b.Access = &access.Service{
 		Codes: redisdb.NewSessions(b.Redis), People: b.DB, Forget: b.Conversations.ForgetPerson, Console: cfg.console, Log: b.rt.Log,
 	}
+	cfg.pace.Now, cfg.tracker.Now = b.rt.Now, b.rt.Now
 	b.Pace = pace.New(cfg.pace, redisdb.NewPace(b.Redis, redisdb.PaceConfig{}), b.rt.Log)
 	cfg.tracker.Pace, cfg.tracker.Refused = b.Pace.Tracker, b.Pace.TrackerRefused
 	if b.Tracker, err = v3.New(cfg.tracker); err != nil {
@@ -92,7 +93,7 @@ func (b *Bot) Conversation(senders ...conversation.Sender) *conversation.Service
 	d := conversation.Deps{
 		Store: b.Conversations, Records: b.DB, Publisher: b.Publisher, Pacer: b.Pace, Access: b.Access, Senders: senders,
 		Lister:    &ticketing.Lister{Tracker: b.Tracker, Catalogue: b.Catalogue, Rule: b.Rule},
-		Catalogue: b.Catalogue, Zone: b.Zone, Now: time.Now, Log: b.rt.Log,
+		Catalogue: b.Catalogue, Zone: b.Zone, Now: b.rt.Clock(), Log: b.rt.Log,
 	}
 	if b.rt.Hook != nil {
 		d.Hook = func(s conversation.Stage) { b.rt.Hook(string(s)) }

@@ -1,0 +1,231 @@
+package storm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"supportbot/shared/sandbox/tracker"
+)
+
+// customer is a person with a phone, and the agent who has their tickets.
+type customer struct {
+	w      *world
+	n      int
+	phone  phone
+	rand   *rand.Rand
+	serial int
+
+	forms   []*Form
+	written []*Written
+	trouble error // of the play, not of the platform
+}
+
+// How long people wait before they do something about it.
+const (
+	promptWait = 30 * time.Second
+	answerWait = 90 * time.Second
+	look       = 400 * time.Millisecond
+)
+
+// errSilence: what a person waited for did not come.
+var errSilence = errors.New("nothing came")
+
+// live opens tickets and talks about them, one after the other, until ctx ends.
+func (c *customer) live(ctx context.Context) {
+	for ctx.Err() == nil {
+		key, err := c.open(ctx)
+		if err == nil {
+			err = c.talk(ctx, key)
+		}
+		if err != nil && !errors.Is(err, errSilence) && ctx.Err() == nil {
+			c.trouble = fmt.Errorf("customer %d: %w", c.n, err)
+			return
+		}
+		c.pause(ctx)
+	}
+}
+
+// token is a word that is found again wherever it gets to: what it is (see books), who
+// said it, and how much was said before.
+func (c *customer) token(kind string) string {
+	c.serial++
+	return fmt.Sprintf("%s%dN%dE", kind, c.n, c.serial)
+}
+
+// pause is the pace of a person.
+func (c *customer) pause(ctx context.Context) {
+	_ = sleep(ctx, c.w.think/2+rand2(c.rand, c.w.think))
+}
+
+func rand2(r *rand.Rand, d time.Duration) time.Duration { return time.Duration(r.Int64N(int64(d) + 1)) }
+
+func (c *customer) chance(percent int) bool { return c.rand.IntN(100) < percent }
+
+// waits waits until a message after number seen contains one of the texts.
+func (c *customer) waits(ctx context.Context, seen int64, d time.Duration, texts ...string) (Got, error) {
+	var found Got
+	err := c.until(ctx, d, func() bool {
+		for _, m := range c.phone.got() {
+			for _, text := range texts {
+				if m.ID > seen && strings.Contains(m.Text, text) {
+					found = m
+					return true
+				}
+			}
+		}
+		return false
+	})
+	return found, err
+}
+
+// until looks now and then, for so long.
+func (c *customer) until(ctx context.Context, d time.Duration, is func() bool) error {
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	for !is() {
+		if sleep(ctx, look) != nil {
+			return errSilence
+		}
+	}
+	return nil
+}
+
+// step does something and waits for the bot's next message.
+func (c *customer) step(ctx context.Context, do func(), texts ...string) error {
+	c.pause(ctx)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	seen := last(c.phone.got())
+	do()
+	_, err := c.waits(ctx, seen, promptWait, texts...)
+	return err
+}
+
+// open fills the form and gives the ticket's key. A form that gets stuck is given up.
+func (c *customer) open(ctx context.Context) (key string, err error) {
+	f := &Form{Chat: c.phone.address(), Subject: c.token("S")}
+	c.forms = append(c.forms, f)
+	if err := c.fill(ctx, f); err != nil {
+		if ctx.Err() == nil {
+			_ = c.step(ctx, func() { c.phone.write("/cancel") }, "тменять", "тменено", "отправлен")
+		}
+		return "", err
+	}
+	if !c.phone.press("Отправить") {
+		return "", errSilence
+	}
+	err = c.until(ctx, answerWait, func() bool {
+		key = c.w.keyOf(f.Subject)
+		return key != ""
+	})
+	return key, err
+}
+
+func (c *customer) fill(ctx context.Context, f *Form) error {
+	if err := c.step(ctx, func() { c.phone.start("problem") }, "Коротко"); err != nil {
+		return err
+	}
+	if err := c.step(ctx, func() { c.phone.write(f.Subject + " не печатает") }, "Опишите"); err != nil {
+		return err
+	}
+	for range 1 + c.rand.IntN(2) {
+		part := c.token("D")
+		f.Parts = append(f.Parts, part)
+		say := c.phone.write
+		if c.chance(30) {
+			say = c.phone.photo
+		}
+		if err := c.step(ctx, func() { say(canary + " " + part + " мигает лампа") }, "Проверьте обращение"); err != nil {
+			return err
+		}
+	}
+	c.pause(ctx)
+	return ctx.Err()
+}
+
+// talk is what follows about a ticket until it is rated.
+func (c *customer) talk(ctx context.Context, key string) error {
+	var said []string
+	steps := []func() error{
+		func() error { return c.agent(ctx, key, tracker.Edit{Status: "inProgress"}) },
+		func() error { return c.inside(ctx, key) },
+		func() error { return c.adds(ctx, key, &said) },
+		func() error { return c.answered(ctx, key) },
+		func() error { return c.looks(ctx) },
+		func() error { return c.adds(ctx, key, &said) },
+		func() error { return c.answered(ctx, key) },
+	}
+	for _, step := range steps {
+		if c.chance(20) {
+			continue
+		}
+		c.pause(ctx)
+		if err := errors.Join(ctx.Err(), step()); err != nil {
+			return err
+		}
+	}
+	if err := c.read(ctx, key, said); err != nil {
+		return err
+	}
+	return c.rated(ctx, key)
+}
+
+// adds sends a message or several at once, and answers what the bot asks about them.
+func (c *customer) adds(ctx context.Context, key string, said *[]string) error {
+	seen := last(c.phone.got())
+	for range 1 + c.rand.IntN(3) {
+		token := c.token("M")
+		*said = append(*said, token)
+		if text := canary + " " + token + " и ещё"; c.chance(25) {
+			c.phone.photo(text)
+		} else {
+			c.phone.write(text)
+		}
+	}
+	m, err := c.waits(ctx, seen, promptWait/3, "К какому относится", "Создать новое с этим", "Вернуть его в работу")
+	if err != nil { // no question
+		return ctx.Err()
+	}
+	if strings.Contains(m.Text, "К какому относится") && c.phone.press(key) {
+		return nil
+	}
+	c.phone.press("Не отправлять")
+	return nil
+}
+
+// looks looks at the list of tickets; whatever it shows is good.
+func (c *customer) looks(ctx context.Context) error {
+	seen := last(c.phone.got())
+	c.phone.write("/tickets")
+	_, _ = c.waits(ctx, seen, promptWait, "бращени")
+	return ctx.Err()
+}
+
+// rated resolves the ticket, and the customer rates that.
+func (c *customer) rated(ctx context.Context, key string) error {
+	seen := last(c.phone.got())
+	if err := c.agent(ctx, key, tracker.Edit{Status: "resolved", Resolution: "fixed"}); err != nil {
+		return err
+	}
+	if _, err := c.waits(ctx, seen, answerWait, "«Решено»"); err != nil {
+		return err
+	}
+	c.pause(ctx)
+	c.written[len(c.written)-1].Replaced = true // what the bot says to a press takes the message's place
+	c.phone.press("5 ★")
+	if _, err := c.waits(ctx, seen, promptWait, "Спасибо за оценку"); err != nil {
+		return err
+	}
+	if c.chance(50) {
+		c.pause(ctx)
+		c.phone.press("Без отзыва")
+		_, err := c.waits(ctx, seen, promptWait, "Спасибо!")
+		return err
+	}
+	return c.step(ctx, func() { c.phone.write(canary + " " + c.token("R") + " быстро") }, "отзыв передан")
+}

@@ -1,0 +1,108 @@
+package storm
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"supportbot/functions/local/chaos/elapse"
+)
+
+const (
+	restWait = 8 * time.Minute // for everything to come to rest
+	// after it came to rest: calls of triggers that were lost are made good by the poll.
+	oddWait  = 3 * time.Minute
+	round    = 5 * time.Second // of a hurry
+	passed   = 2 * time.Minute // in each: any lease and any claim is over then
+	settling = 500 * time.Millisecond
+)
+
+// settle waits until everything has come to rest and the books balance, or will not.
+func (s *sheet) settle(ctx context.Context, w *world) error {
+	peace := time.Now()
+	quiet := time.Time{}
+	for n := 0; ; n++ {
+		still, err := w.still(ctx)
+		if err != nil {
+			return err
+		}
+		if !still {
+			quiet = time.Time{}
+		} else if quiet.IsZero() {
+			quiet = time.Now()
+		}
+		late := time.Since(peace) > restWait
+		if still || late {
+			b, err := w.books(ctx)
+			if err != nil {
+				return err
+			}
+			s.balance, s.converged = b.Balance(), time.Since(peace)
+			if len(s.balance.Wrong) == 0 || late || time.Since(quiet) > oddWait {
+				if late && !still {
+					s.balance.wrong("work is left: %s", w.left(ctx))
+				}
+				return s.count(ctx, w)
+			}
+		}
+		if err := sleep(ctx, settling); err != nil {
+			return err
+		}
+		if w.Hurry && n%int(round/settling) == 0 {
+			if err := w.elapse(ctx); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// still reports whether nothing is left to be done: no update to deliver, no reply to
+// send, no job, no broadcast. What waits for a person is no work of the platform's.
+func (w *world) still(ctx context.Context) (bool, error) {
+	for _, p := range w.places {
+		select {
+		case <-p.Over():
+			return false, p.Err()
+		default:
+		}
+	}
+	if w.telegram.Undelivered() > 0 || w.vk.Undelivered() > 0 {
+		return false, nil
+	}
+	owed, err := w.redis.ZCard(ctx, "conversations:pending").Result()
+	if err != nil {
+		return false, fmt.Errorf("look for replies: %w", err)
+	}
+	var open int
+	err = w.db.QueryRow(ctx, `SELECT (SELECT count(*) FROM jobs WHERE open AND held_at IS NULL) +
+		(SELECT count(*) FROM broadcasts WHERE state NOT IN ('finished', 'cancelled'))`).Scan(&open)
+	if err != nil {
+		return false, fmt.Errorf("look for jobs: %w", err)
+	}
+	return owed == 0 && open == 0, nil
+}
+
+// left shows what is left to be done.
+func (w *world) left(ctx context.Context) (text string) {
+	err := w.db.QueryRow(ctx, `SELECT coalesce(string_agg(concat_ws(' ', id, kind, state, stage, attempts, losses, run_at - clock_timestamp(), last_error), '; '), 'no job')
+		FROM (SELECT * FROM jobs WHERE open AND held_at IS NULL ORDER BY id LIMIT 10) some`).Scan(&text)
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("%d updates of Telegram's, %d of VK's, %s", w.telegram.Undelivered(), w.vk.Undelivered(), text)
+}
+
+// elapse lets two minutes pass while nobody works.
+func (w *world) elapse(ctx context.Context) error {
+	w.rest.Lock()
+	defer w.rest.Unlock()
+	for _, p := range w.places {
+		p.Present().Stop()
+	}
+	for _, p := range w.places {
+		<-p.Present().Ended()
+	}
+	w.telegram.Retry()
+	w.vk.Kick()
+	return elapse.Pass(ctx, w.db, w.redis, passed)
+}

@@ -1,0 +1,106 @@
+package storm
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"supportbot/shared/sandbox/fault"
+)
+
+// blow is one thing that the adversary does.
+type blow struct {
+	at   time.Duration // after the storm's begin
+	kind string
+	who  int // process or service
+	last time.Duration
+	many int         // calls that meet it
+	rule fault.Fault // of a service
+	by   time.Duration
+}
+
+// The kinds of blows, as the sheet calls them.
+const (
+	killed    = "process killed with -9"
+	frozen    = "process frozen"
+	restarted = "Postgres restarted"
+	wiped     = "Redis wiped"
+	skewed    = "clock of a process wrong"
+	crammed   = "temporary folder gone"
+	revoked   = "token revoked"
+	cut       = "queue takes nothing"
+	refused   = "webhook turned away"
+	forgotten = "webhook taken, answer lost"
+	misled    = "webhook twice, late or lost"
+	ailing    = "service fails"
+)
+
+// mean says how often each kind happens: once in so long, on average, and at least once.
+var kinds = []struct {
+	kind string
+	mean time.Duration
+	draw func(r *rand.Rand, b *blow)
+}{
+	{killed, 8 * time.Second, func(*rand.Rand, *blow) {}},
+	{frozen, 20 * time.Second, func(r *rand.Rand, b *blow) { b.last = between(r, time.Second, 6*time.Second) }},
+	{restarted, 40 * time.Second, func(r *rand.Rand, b *blow) {
+		b.many, b.last = r.IntN(len(manners)), between(r, 0, 3*time.Second)
+	}},
+	{wiped, 45 * time.Second, func(*rand.Rand, *blow) {}},
+	{skewed, 12 * time.Second, func(r *rand.Rand, b *blow) { b.by = between(r, -2*time.Minute, 2*time.Minute).Round(time.Second) }},
+	{crammed, 20 * time.Second, func(r *rand.Rand, b *blow) { b.last = between(r, 2*time.Second, 8*time.Second) }},
+	{revoked, 30 * time.Second, func(r *rand.Rand, b *blow) { b.last = between(r, 2*time.Second, 6*time.Second) }},
+	{cut, 30 * time.Second, func(r *rand.Rand, b *blow) { b.last = between(r, time.Second, 4*time.Second) }},
+	{refused, 4 * time.Second, func(r *rand.Rand, b *blow) { b.many = 1 + r.IntN(4) }},
+	{forgotten, 4 * time.Second, func(r *rand.Rand, b *blow) { b.many = 1 + r.IntN(3) }},
+	{misled, 1500 * time.Millisecond, func(r *rand.Rand, b *blow) { b.rule = confusion(r, services[b.who%len(services)]) }},
+	{ailing, 700 * time.Millisecond, func(r *rand.Rand, b *blow) { b.rule = ailment(r, services[b.who%len(services)]) }},
+}
+
+func between(r *rand.Rand, from, to time.Duration) time.Duration {
+	return (from + time.Duration(r.Int64N(int64(to-from)))).Round(time.Millisecond)
+}
+
+// plan gives the blows of a storm, by nothing but the seed and how long it is.
+func plan(seed uint64, storm time.Duration) (all []blow) {
+	for i, k := range kinds {
+		r := rand.New(rand.NewPCG(seed, uint64(i)))
+		for range max(1, int(storm/k.mean)) {
+			b := blow{at: between(r, 0, storm), kind: k.kind, who: r.IntN(1 << 10)}
+			k.draw(r, &b)
+			all = append(all, b)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b blow) int { return cmp.Compare(a.at, b.at) })
+	return all
+}
+
+// String is a line of the plan.
+func (b blow) String() string {
+	var more strings.Builder
+	switch b.kind {
+	case killed, frozen, skewed, crammed:
+		fmt.Fprintf(&more, " (%d)", b.who)
+	case restarted:
+		more.WriteString(": " + manners[b.many].name)
+	case revoked:
+		more.WriteString(": " + services[b.who%len(services)].name)
+	case refused, forgotten:
+		fmt.Fprintf(&more, ": %d", b.many)
+	case misled, ailing:
+		fmt.Fprintf(&more, ": %s, %s of %q, %d times", services[b.who%len(services)].name, b.rule.Kind, b.rule.Method, b.rule.Times)
+		if b.rule.Status > 0 {
+			fmt.Fprintf(&more, ", %d", b.rule.Status)
+		}
+	}
+	if b.by != 0 {
+		more.WriteString(" by " + b.by.String())
+	}
+	if b.last != 0 {
+		more.WriteString(" for " + b.last.Round(100*time.Millisecond).String())
+	}
+	return fmt.Sprintf("%8.1f s  %s%s", b.at.Seconds(), b.kind, more.String())
+}

@@ -1,0 +1,144 @@
+package storm
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"supportbot/shared/job"
+	"supportbot/shared/sandbox/fault"
+	"supportbot/shared/sandbox/telegram"
+	"supportbot/shared/sandbox/vk"
+)
+
+// sheet is what a play came to.
+type sheet struct {
+	Options
+	began, struck, over time.Time // of the calm, of the storm, of the peace
+	converged           time.Duration
+	news                int // broadcasts
+	balance             *Balance
+	adversary           *adversary
+	calm, storm         traffic
+	uncertain, reviews  []string
+	logged              int64
+	refusals            int // by messengers, for being too many
+}
+
+// traffic is messages within a time.
+type traffic struct {
+	in, out int
+	took    time.Duration
+}
+
+func (t traffic) rate() float64 { return float64(t.in+t.out) / t.took.Seconds() }
+
+func (s *sheet) head(out io.Writer) {
+	leases := fmt.Sprintf("leases %s renewed every %s, waited for", job.Lease, job.RenewEvery)
+	if s.Hurry {
+		leases = fmt.Sprintf("leases %s, let elapse in the databases when the storm is over, while nobody works", job.Lease)
+	}
+	_, _ = fmt.Fprintf(out, `storm: seed %d, %s of calm and %s of storm, %d processes, %d customers, half in each messenger
+databases on disk with default durability: Postgres with fsync and synchronous_commit, Redis with an append-only file synced each second
+%s; the reconciler's timer every second
+plan:
+`, s.Seed, s.Calm, s.Storm, s.Processes, s.Customers, leases)
+}
+
+// count reads what is told beside the balance.
+func (s *sheet) count(ctx context.Context, w *world) error {
+	s.calm, s.storm = w.traffic(s.began, s.struck), w.traffic(s.struck, s.over)
+	s.logged = w.log.written()
+	for _, c := range append(w.calls.telegram.Since(0), w.calls.vk.Since(0)...) {
+		if c.Status == 429 || strings.Contains(string(c.Result), `"error_code":6,`) {
+			s.refusals++
+		}
+	}
+	type line struct{ Text string }
+	for sql, into := range map[string]*[]string{
+		`SELECT concat_ws(' ', count(*), kind, 'sent once more') AS text FROM jobs WHERE (result ->> 'resent')::int > 0 GROUP BY kind ORDER BY kind`:          &s.uncertain,
+		`SELECT concat_ws(' ', count(*), kind, stage, last_error) AS text FROM jobs WHERE state = 'needs_review' GROUP BY kind, stage, last_error ORDER BY 1`: &s.reviews,
+	} {
+		found, err := rows[line](ctx, w, sql)
+		if err != nil {
+			return fmt.Errorf("read jobs: %w", err)
+		}
+		for _, l := range found {
+			*into = append(*into, l.Text)
+		}
+	}
+	return nil
+}
+
+// traffic counts what the platform took and what it wrote, by the messengers' logs.
+func (w *world) traffic(from, to time.Time) traffic {
+	t := traffic{took: to.Sub(from)}
+	for _, calls := range [][]fault.Call{w.calls.telegram.Since(0), w.calls.vk.Since(0)} {
+		for _, c := range calls {
+			if !c.Effect || c.At.Before(from) || c.At.After(to) {
+				continue
+			}
+			switch {
+			case c.Method == telegram.WebhookMethod, c.Method == vk.CallbackMethod && !strings.Contains(string(c.Params), `"message_reply"`):
+				t.in++
+			case strings.HasPrefix(c.Method, "send"), c.Method == "messages.send":
+				t.out++
+			}
+		}
+	}
+	return t
+}
+
+func (s *sheet) print(out io.Writer) {
+	b := s.balance
+	p := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	row := func(name, format string, args ...any) {
+		_, _ = fmt.Fprintf(p, "%s\t%s\n", name, fmt.Sprintf(format, args...))
+	}
+	row("\nfaults", "done or met")
+	for _, kind := range slices.Sorted(maps.Keys(s.adversary.done)) {
+		if kind != misled && kind != ailing && kind != refused && kind != forgotten && kind != revoked {
+			row("  "+kind, "%d", s.adversary.done[kind])
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(s.adversary.met)) {
+		row("  "+kind, "%d", s.adversary.met[kind])
+	}
+	row("messages of customers taken", "%d: %d in exactly one ticket, %d left with the customer by a question, %d in review", b.Said, b.Recorded, b.Returned, b.Held)
+	row("forms", "%d begun, %d tickets, %d begun again", b.Forms, b.Tickets, b.Again)
+	row("answers, files, statuses", "%d: %d came once, %d twice and said to be so, %d in review", b.Answers, b.Once, b.Twice, b.Review)
+	row("notes for colleagues", "%d, none came to a customer", b.Notes)
+	row("broadcasts", "%d: %d copies came once, %d uncertain", s.news, b.News, b.NewsUncertain)
+	row("uncertain", "%s", listing(s.uncertain))
+	row("in review", "%s", listing(s.reviews))
+	row("into the ticket", "median %s, longest %s", b.Ticket.Median.Round(time.Millisecond), b.Ticket.Longest.Round(time.Millisecond))
+	row("to the customer", "median %s, longest %s", b.Answer.Median.Round(time.Millisecond), b.Answer.Longest.Round(time.Millisecond))
+	row("at rest after the last fault", "%s", s.converged.Round(time.Millisecond))
+	row("messages a second", "%.1f in calm (%d in, %d out), %.1f in the storm (%d in, %d out): %.2f", s.calm.rate(), s.calm.in, s.calm.out,
+		s.storm.rate(), s.storm.in, s.storm.out, s.storm.rate()/s.calm.rate())
+	for _, w := range b.Windows {
+		row("most of "+w.Name, "%d of %d", w.Most, w.Limit)
+	}
+	row("refused for being too many", "%d", s.refusals)
+	row("lines of logs without a canary", "%d", s.logged)
+	_ = p.Flush()
+	if len(b.Wrong) == 0 {
+		_, _ = fmt.Fprintln(out, "the books balance")
+		return
+	}
+	for _, w := range b.Wrong {
+		_, _ = fmt.Fprintln(out, "WRONG:", w)
+	}
+}
+
+func listing(lines []string) string {
+	if len(lines) == 0 {
+		return "none"
+	}
+	return strings.Join(lines, "; ")
+}

@@ -1,0 +1,65 @@
+package storm
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// Window is the most that happened in any time as long as that.
+type Window struct {
+	Name  string
+	Most  int
+	Limit int
+}
+
+// The messengers' limits of what is written (README): Telegram 30 messages a second in
+// all and to one chat 1 a second after 3 at once, VK 20 calls a second.
+const (
+	telegramLimit = 30
+	vkLimit       = 20
+	chatBurst     = 3
+	minute        = 60
+)
+
+// windows: at no time was more written than a messenger's limit allows.
+func (l *Balance) windows(sends []Send) {
+	all := map[string][]time.Time{}
+	chats := map[string][]time.Time{}
+	for _, s := range sends {
+		name, _, _ := strings.Cut(s.Chat, ":")
+		all[name] = append(all[name], s.At)
+		if name == "telegram" {
+			chats[s.Chat] = append(chats[s.Chat], s.At)
+		}
+	}
+	second, long := 0, 0
+	for _, moments := range chats {
+		second = max(second, busiest(moments, time.Second))
+		long = max(long, busiest(moments, minute*time.Second))
+	}
+	l.Windows = []Window{
+		{"Telegram, all chats, 1 s", busiest(all["telegram"], time.Second), telegramLimit},
+		{"Telegram, one chat, 1 s", second, chatBurst + 1},
+		{"Telegram, one chat, 60 s", long, chatBurst + minute},
+		{"VK, calls, 1 s", busiest(all["vk"], time.Second), vkLimit},
+	}
+	for _, w := range l.Windows {
+		if w.Most > w.Limit {
+			l.wrong("%s: %d, the limit is %d", w.Name, w.Most, w.Limit)
+		}
+	}
+}
+
+// busiest gives the most moments within any time as long as d.
+func busiest(moments []time.Time, d time.Duration) (most int) {
+	slices.SortFunc(moments, time.Time.Compare)
+	first := 0
+	for i, t := range moments {
+		for t.Sub(moments[first]) >= d {
+			first++
+		}
+		most = max(most, i-first+1)
+	}
+	return most
+}
