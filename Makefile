@@ -31,7 +31,7 @@ demo: deps build/local ## plays the main job by itself and prints what everybody
 .PHONY: test
 test: ## all tests, with the race detector, in random order
 	@.ci/deps test
-	@go test -race -shuffle=on -count=1 -timeout=20m ./...
+	@go test -race -shuffle=on -count=1 -timeout=25m $(TEST_FLAGS) ./...
 
 .PHONY: bench
 bench: deps ## measures: webhooks, a burst, jobs, starts of functions, archives; fails if a target is missed
@@ -61,7 +61,7 @@ chaos-broadcast: deps build/local ## kills, freezes and starves the workers of b
 fmt: ## formats the code
 	@gofmt -w functions shared migrations .ci
 
-DOTTED := ./.ci/host/... ./.ci/package/... ./.ci/verdict
+DOTTED := ./.ci/host/... ./.ci/licences ./.ci/package/... ./.ci/verdict
 LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.6.2
 
 # A folder with a dot is not among ./...
@@ -69,6 +69,14 @@ LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.6.2
 lint: ## vet and linters (.golangci.yml says which and why)
 	@go vet ./... $(DOTTED)
 	@$(LINT) run ./... $(DOTTED)
+
+VULNDB := $(or $(GOVULNDB),https://vuln.go.dev)
+
+.PHONY: vuln
+vuln: ## known vulnerabilities in what the code calls; asks a database on the Internet, GOVULNDB names another
+	@curl -fsS -m 30 -o /dev/null $(VULNDB)/index/db.json || \
+	  { echo "the database of vulnerabilities cannot be reached from here: $(VULNDB). Nothing was checked." >&2; exit 1; }
+	@go run golang.org/x/vuln/cmd/govulncheck@v1.1.4 -db $(VULNDB) ./...
 
 # With the Go of the functions' runtime, so that archives are the same whatever is installed.
 PACKAGE := GOTOOLCHAIN=go1.23.9 go run ./.ci/package

@@ -8,6 +8,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,6 +33,7 @@ const excuse = "does not apply"
 // event is a line of go test -json (see "go doc test2json").
 type event struct {
 	Action, Package, Test, Output string
+	Elapsed                       float64 // seconds, where something ends
 }
 
 // run is what was seen of the tests so far.
@@ -43,6 +45,13 @@ type run struct {
 	failed  []string
 	why     []string // what failed tests complained of, said again at the end
 	skipped []string
+	slow    []slow
+}
+
+// slow is a test, or a package, that took long.
+type slow struct {
+	name    string
+	seconds float64
 }
 
 func judge(in io.Reader, out io.Writer) error {
@@ -71,6 +80,9 @@ func (r *run) see(e event) {
 	case "output":
 		r.said[key] = append(r.said[key], e.Output)
 	case "pass", "fail", "skip":
+		if !strings.Contains(e.Test, "/") {
+			r.slow = append(r.slow, slow{strings.TrimSpace(e.Package + " " + e.Test), e.Elapsed})
+		}
 		if e.Test == "" {
 			r.endPackage(e)
 		} else {
@@ -150,7 +162,20 @@ func (r *run) print(lines ...string) {
 	}
 }
 
+// slowest shows what took longest: the time of all is theirs.
+func (r *run) slowest() {
+	const most, least = 20, 10 // of them; seconds
+	slices.SortStableFunc(r.slow, func(a, b slow) int { return cmp.Compare(b.seconds, a.seconds) })
+	for n, s := range r.slow {
+		if n == most || s.seconds < least {
+			return
+		}
+		r.print(fmt.Sprintf("%6.1f s %s\n", s.seconds, s.name))
+	}
+}
+
 func (r *run) verdict() error {
+	r.slowest()
 	r.print(fmt.Sprintf("%d tests passed, %d did not apply, %d skipped, %d failed\n", r.passed, r.excused, len(r.skipped), len(r.failed)))
 	for _, line := range r.why {
 		r.print(line)

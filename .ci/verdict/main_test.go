@@ -74,9 +74,9 @@ func TestJudge_IsShort(t *testing.T) {
 	t.Parallel()
 	var in, out strings.Builder
 	for _, e := range []event{
-		{"output", "p", "TestA", "noise\n"}, {"pass", "p", "TestA", ""},
-		{"output", "p", "", "-test.shuffle 1\n"}, {"output", "p", "", "PASS\n"}, {"output", "p", "", "ok  \tp\t1s\n"}, {"pass", "p", "", ""},
-		{"output", "q", "", "?   \tq\t[no test files]\n"}, {"skip", "q", "", ""},
+		{"output", "p", "TestA", "noise\n", 0}, {"pass", "p", "TestA", "", 0},
+		{"output", "p", "", "-test.shuffle 1\n", 0}, {"output", "p", "", "PASS\n", 0}, {"output", "p", "", "ok  \tp\t1s\n", 0}, {"pass", "p", "", "", 0},
+		{"output", "q", "", "?   \tq\t[no test files]\n", 0}, {"skip", "q", "", "", 0},
 	} {
 		line, err := json.Marshal(e)
 		if err != nil {
@@ -89,5 +89,27 @@ func TestJudge_IsShort(t *testing.T) {
 	}
 	if got, want := out.String(), "ok  \tp\t1s\n1 tests passed, 0 did not apply, 0 skipped, 0 failed\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// What takes long is named, the longest first; parts of a test are within it.
+func TestJudge_NamesTheSlowest(t *testing.T) {
+	t.Parallel()
+	var in, out strings.Builder
+	for _, e := range []event{
+		{"pass", "p", "TestA", "", 12}, {"pass", "p", "TestB/part", "", 40}, {"pass", "p", "TestB", "", 45.25}, {"pass", "p", "TestC", "", 1},
+		{"pass", "p", "", "", 60},
+	} {
+		raw, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Write(append(raw, '\n'))
+	}
+	if err := judge(strings.NewReader(in.String()), &out); err != nil {
+		t.Fatal(err)
+	}
+	if want := "  60.0 s p\n  45.2 s p TestB\n  12.0 s p TestA\n4 tests passed"; !strings.HasPrefix(out.String(), want) {
+		t.Errorf("got %q, want %q", out.String(), want)
 	}
 }
