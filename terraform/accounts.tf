@@ -4,7 +4,8 @@
 #                                           secrets of its functions
 #   gateway                                 calls the functions behind a gateway
 #   trigger                                 calls workers and timers; reads queues
-#   queue                                   sends hints; its key is the functions'
+#   queue                                   sends hints, reads what is dead of them; its
+#                                           key is the functions'
 
 locals {
   function_roles = ["webhook", "worker", "api", "loader", "migrate"]
@@ -23,7 +24,11 @@ locals {
 
 resource "yandex_resourcemanager_folder_iam_member" "this" {
   for_each = merge(
-    { "queue sends" = { account = "queue", role = "ymq.writer" }, "trigger reads" = { account = "trigger", role = "ymq.reader" } },
+    {
+      "queue sends"   = { account = "queue", role = "ymq.writer" }
+      "queue reads"   = { account = "queue", role = "ymq.reader" }
+      "trigger reads" = { account = "trigger", role = "ymq.reader" }
+    },
     { for role in local.function_roles : "${role} in the network" => { account = role, role = "vpc.user" } },
     { for role in local.function_roles : "${role} writes its log" => { account = role, role = "logging.writer" } },
     { "gateway writes its log" = { account = "gateway", role = "logging.writer" } },

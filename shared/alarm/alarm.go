@@ -29,6 +29,7 @@ const (
 type Reading struct {
 	Now     time.Time
 	Reviews int           // jobs that wait for a person
+	Dead    int           // dead letters of the last hour
 	Late    time.Duration // of the job that should have run longest ago
 	Loaded  time.Time     // when analytics were last loaded; zero: never, so nobody waits
 }
@@ -63,6 +64,7 @@ func conditions(r Reading) []condition {
 	}
 	return []condition{
 		{"reviews", r.Reviews > 0, []string{"count", strconv.Itoa(r.Reviews)}},
+		{"dead", r.Dead > 0, []string{"count", strconv.Itoa(r.Dead)}},
 		{"late", r.Late > lateFrom, []string{"minutes", strconv.Itoa(int(r.Late.Minutes()))}},
 		{"analytics", idle > loadedFrom, []string{"hours", strconv.Itoa(int(idle.Hours()))}},
 	}

@@ -54,6 +54,9 @@ func TestRun(t *testing.T) {
 		{alarm.Reading{Now: now, Reviews: 7, Late: 9 * time.Minute, Loaded: now.Add(-5 * time.Hour)}, nil, []string{"🔴 Работа отстаёт: самое старое задание ждёт 9 мин", "🔴 Аналитика не загружалась 5 ч"}},
 		{alarm.Reading{Now: now, Late: time.Minute, Loaded: now}, nil, []string{"🟢 Заданий", "🟢 Отставания", "🟢 Аналитика"}},
 		{alarm.Reading{Now: now}, nil, nil},
+		{alarm.Reading{Now: now, Dead: 4}, nil, []string{"🔴 Очередь вернула сообщения, которые не смог обработать ни один вызов: за час 4"}},
+		{alarm.Reading{Now: now, Dead: 9}, nil, nil},
+		{alarm.Reading{Now: now}, nil, []string{"🟢 За последний час"}},
 	} {
 		seen, broken, said = step.reading, step.broken, nil
 		if _, err := s.Run(context.Background()); !errors.Is(err, step.broken) {

@@ -122,7 +122,7 @@ func (g *sending) setRate(ctx context.Context, perSecond float64) {
 func (g *sending) evenly(calls rate.Limit) {
 	g.even.SetBurst(1 + int(min(calls, 10_000)/100))
 	if calls < rate.Inf {
-		calls = max(calls*1.05, evenLeast)
+		calls = max(calls*1.05, rate.Limit(evenLeast))
 	}
 	g.even.SetLimit(calls)
 }

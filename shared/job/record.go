@@ -29,7 +29,7 @@ type Record struct {
 // Failure is one run that went wrong.
 type Failure struct {
 	At    time.Time `json:"at"`
-	What  string    `json:"what"` // failed, review, lost
+	What  string    `json:"what"` // failed, review, lost, dead
 	Stage string    `json:"stage"`
 	Error string    `json:"error"`
 }

@@ -140,6 +140,26 @@ func (l *Limiter) Wait(ctx context.Context, to messenger.Address, most time.Dura
 	return l.wait(ctx, l.rates(to.Messenger).limits(to, l.class), most)
 }
 
+// Ahead tells how far away the next place for a message is, and takes none.
+func (l *Limiter) Ahead(ctx context.Context, m messenger.Name, bot string) (time.Duration, error) {
+	return l.look(ctx, l.rates(m).limits(messenger.Address{Messenger: m, Bot: bot}, l.class))
+}
+
+// TrackerAhead tells how far away the next place for a call to Tracker is, and takes none.
+func (l *Limiter) TrackerAhead(ctx context.Context) (time.Duration, error) {
+	return l.look(ctx, l.trackerLimits())
+}
+
+// look asks for a place that would have to be over already: none is given, and the
+// answer says how far away the next one is.
+func (l *Limiter) look(ctx context.Context, limits []Limit) (time.Duration, error) {
+	g, err := l.store.Reserve(ctx, limits, -time.Microsecond)
+	if err != nil {
+		return 0, fmt.Errorf("look at the pace: %w", err)
+	}
+	return max(g.Wait, 0), nil
+}
+
 // Refused tells that the messenger answered a call to a chat with "too many", and
 // how long it asked to wait. The chat is paused for all functions; the whole
 // messenger when two of its chats were refused within 5 seconds, with one call let

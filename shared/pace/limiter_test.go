@@ -405,3 +405,35 @@ func TestPaid(t *testing.T) {
 		t.Errorf("limit %v", got)
 	}
 }
+
+// TestAhead: to look takes no place; a place that is taken and a pause are seen, by a
+// process that did neither, too.
+func TestAhead(t *testing.T) {
+	t.Parallel()
+	url := backendtest.Redis(t)
+	const far = 1000 * time.Second // from one place to the next
+	c := pace.Config{Messengers: map[messenger.Name]pace.Rates{messenger.Telegram: {All: 0.001, Broadcasts: 0.001}}, Tracker: 8}
+	l, other := overRedis(t, url, c), overRedis(t, url, c)
+	ctx := context.Background()
+	look := func(want bool, limiters ...*pace.Limiter) {
+		t.Helper()
+		for _, l := range limiters {
+			if got, err := l.Ahead(ctx, messenger.Telegram, "77"); err != nil || (got > 0) != want || got > far {
+				t.Errorf("the next place is %s away, %v, want one to wait for: %v", got, err, want)
+			}
+		}
+	}
+	look(false, l, other, other, other.Class(pace.Broadcasts))
+	if g := reserve(t, l, telegram(1), 0); !g.OK {
+		t.Fatalf("a place: %+v; somebody took it who only looked", g)
+	}
+	look(true, l, other, other.Class(pace.Broadcasts))
+
+	if got, err := other.TrackerAhead(ctx); err != nil || got != 0 {
+		t.Errorf("Tracker: %s, %v", got, err)
+	}
+	l.TrackerRefused(ctx, time.Hour)
+	if got, err := other.TrackerAhead(ctx); err != nil || got <= 0 || got > time.Hour {
+		t.Errorf("Tracker is paused: %s, %v", got, err)
+	}
+}

@@ -143,7 +143,8 @@ func (db *DB) RaiseWatermark(ctx context.Context, name string, at time.Time) err
 }
 
 // Duty runs f if nobody else does this duty now: one holder at a time, for at
-// most lease. done is false when somebody else holds it.
+// most lease. done is false when somebody else holds it. How long f took is noted, and,
+// if it ended well, when.
 func (db *DB) Duty(ctx context.Context, name string, lease time.Duration, f func(context.Context) error) (done bool, err error) {
 	var token string
 	err = db.pool.QueryRow(ctx, `
@@ -160,10 +161,22 @@ func (db *DB) Duty(ctx context.Context, name string, lease time.Duration, f func
 	}
 	ctx, cancel := context.WithTimeout(ctx, lease)
 	defer cancel()
+	began := time.Now()
 	err = f(ctx)
 	after, stop := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer stop()
-	_, rerr := db.pool.Exec(after, `UPDATE duties SET lease_token = NULL, lease_until = NULL, done_at = clock_timestamp()
-		WHERE name = $1 AND lease_token = $2::uuid`, name, token)
+	_, rerr := db.pool.Exec(after, `UPDATE duties SET lease_token = NULL, lease_until = NULL,
+			took = make_interval(secs => $3), done_at = CASE WHEN $4 THEN clock_timestamp() ELSE done_at END
+		WHERE name = $1 AND lease_token = $2::uuid`, name, token, time.Since(began).Seconds(), err == nil)
 	return true, errors.Join(err, rerr)
+}
+
+// DutyDone notes that a duty ended well that nobody has to hold.
+func (db *DB) DutyDone(ctx context.Context, name string, took time.Duration) error {
+	_, err := db.pool.Exec(ctx, `INSERT INTO duties (name, done_at, took) VALUES ($1, clock_timestamp(), make_interval(secs => $2))
+		ON CONFLICT (name) DO UPDATE SET done_at = excluded.done_at, took = excluded.took`, name, took.Seconds())
+	if err != nil {
+		return fmt.Errorf("note duty %s: %w", name, err)
+	}
+	return nil
 }

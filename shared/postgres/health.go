@@ -7,18 +7,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"supportbot/shared/gauge"
 	"supportbot/shared/job"
 )
-
-// Health is what a person looks at first.
-type Health struct {
-	Now     time.Time     // by the database's clock
-	Schema  int64         // version
-	Reviews int           // jobs that wait for a person
-	Late    time.Duration // of the job that should have run longest ago; 0: none is late
-	Lane    string        // its
-	Loaded  time.Time     // when the live load of analytics last came to its end; zero: never
-}
 
 // late finds the heads of lanes that are due and that nobody works on. What stands
 // behind a head that waits, or behind one that runs, is not late.
@@ -33,21 +24,22 @@ LEFT JOIN lanes l ON l.name = h.lane
 WHERE h.run_at <= clock_timestamp() AND (l.lease_until IS NULL OR l.lease_until <= clock_timestamp())
 ORDER BY seconds DESC LIMIT 1`
 
-// Health reads it; it changes nothing.
-func (db *DB) Health(ctx context.Context) (Health, error) {
-	var h Health
+// Health looks; it changes nothing.
+func (db *DB) Health(ctx context.Context) (gauge.Health, error) {
+	var h gauge.Health
 	var loaded *time.Time
 	err := db.pool.QueryRow(ctx, `
 		SELECT clock_timestamp(),
 			(SELECT max(version_id) FROM goose_db_version WHERE is_applied),
 			(SELECT count(*) FROM jobs WHERE state = $1),
-			(SELECT updated_at FROM analytics_loads WHERE name = 'tickets')`, string(job.NeedsReview)).
-		Scan(&h.Now, &h.Schema, &h.Reviews, &loaded)
+			(SELECT count(*) FROM dead_letters WHERE kept_at > clock_timestamp() - interval '1 hour'),
+			(SELECT reached FROM analytics_loads WHERE name = 'tickets')`, string(job.NeedsReview)).
+		Scan(&h.Now, &h.Schema, &h.Reviews, &h.Dead, &loaded)
 	if err != nil {
 		return h, fmt.Errorf("read health: %w", err)
 	}
 	h.Loaded = orZero(loaded)
-	found, err := collect(ctx, db.pool, "find late jobs", func(row pgx.CollectableRow) (found Health, err error) {
+	found, err := collect(ctx, db.pool, "find late jobs", func(row pgx.CollectableRow) (found gauge.Health, err error) {
 		var seconds float64
 		err = row.Scan(&found.Lane, &seconds)
 		found.Late = time.Duration(seconds * float64(time.Second))

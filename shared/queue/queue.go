@@ -10,6 +10,7 @@ package queue
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -20,6 +21,16 @@ var ErrNotFound = errors.New("queue does not exist")
 // MaxDelay is the longest delay that Message Queue takes. Longer waits are the
 // reconciler's.
 const MaxDelay = 900 * time.Second
+
+// deadSuffix is what the name of a queue's dead letters ends with.
+const deadSuffix = "-dead"
+
+// Dead is the name of a queue's dead letters, which are a queue themselves: what was
+// received too often goes there.
+func Dead(name string) string { return name + deadSuffix }
+
+// DeadOf gives the queue whose dead letters have that name.
+func DeadOf(name string) (queue string, ok bool) { return strings.CutSuffix(name, deadSuffix) }
 
 // Hint says that a job may be due.
 type Hint struct {
@@ -52,4 +63,11 @@ type Source interface {
 	// Delete takes messages away by the receipts of their newest receive; an older
 	// receipt deletes nothing.
 	Delete(ctx context.Context, queue string, receipts ...string) error
+}
+
+// Counter tells how full queues are.
+type Counter interface {
+	// Count is about how many messages a queue holds: those that wait, those that
+	// somebody has, and those whose time has not come.
+	Count(ctx context.Context, queue string) (int, error)
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"supportbot/shared/obs"
@@ -16,9 +17,12 @@ import (
 
 // Duty is one thing to be done regularly. Count is for the log.
 type Duty struct {
-	Name string
-	Time time.Duration // at most this long
-	Run  func(ctx context.Context) (count int, err error)
+	Name  string
+	Time  time.Duration // at most this long
+	Run   func(ctx context.Context) (count int, err error)
+	Quiet bool // it does something each time and writes a line of its own
+	// Every is how long one process lets it rest; 0: it is done in each pass.
+	Every time.Duration
 }
 
 // Service runs duties in their order, the urgent ones first.
@@ -28,17 +32,29 @@ type Service struct {
 		// Duty runs f if nobody else does this duty now.
 		Duty(ctx context.Context, name string, lease time.Duration, f func(context.Context) error) (done bool, err error)
 	}
-	Log *slog.Logger
+	// Passed notes that all duties ended well, and how long they took; nil: nobody asks.
+	Passed func(ctx context.Context, took time.Duration) error
+	Log    *slog.Logger
+
+	mu   sync.Mutex
+	last map[string]time.Time // of the duties with Every: when this process began them
 }
 
 // Handle does every duty once. The error says which ones failed; the timer comes
 // again anyway.
 func (s *Service) Handle(ctx context.Context, _ *ycf.TimerEvent) error {
+	start := time.Now()
 	var problems []error
 	for _, d := range s.Duties {
+		if s.rests(d, start) {
+			continue
+		}
 		if err := s.run(ctx, d); err != nil {
 			problems = append(problems, fmt.Errorf("duty %s: %w", d.Name, err))
 		}
+	}
+	if problems == nil && s.Passed != nil {
+		problems = append(problems, s.Passed(ctx, time.Since(start)))
 	}
 	err := errors.Join(problems...)
 	switch {
@@ -51,6 +67,23 @@ func (s *Service) Handle(ctx context.Context, _ *ycf.TimerEvent) error {
 	return err
 }
 
+// rests: the duty was begun here a short while ago.
+func (s *Service) rests(d Duty, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if d.Every == 0 {
+		return false
+	}
+	if last, ok := s.last[d.Name]; ok && now.Sub(last) < d.Every {
+		return true
+	}
+	if s.last == nil {
+		s.last = map[string]time.Time{}
+	}
+	s.last[d.Name] = now
+	return false
+}
+
 func (s *Service) run(ctx context.Context, d Duty) error {
 	start, count := time.Now(), 0
 	done, err := s.Leases.Duty(ctx, d.Name, d.Time, func(ctx context.Context) (err error) {
@@ -59,7 +92,7 @@ func (s *Service) run(ctx context.Context, d Duty) error {
 			return err
 		})
 	})
-	if done && (count > 0 || err != nil) {
+	if done && (count > 0 && !d.Quiet || err != nil) {
 		s.Log.InfoContext(ctx, "duty", slog.String("duty", d.Name), slog.Int("count", count),
 			slog.Int64(obs.Duration, time.Since(start).Milliseconds()), slog.Bool("ok", err == nil))
 	}

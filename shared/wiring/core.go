@@ -53,6 +53,9 @@ func Cloud(function string) Runtime {
 type Core struct {
 	DB        *postgres.DB
 	Publisher *job.Publisher
+	// Queue is what hints are sent to. Whoever wants more of it than that asks whether it
+	// is a queue.Source or a queue.Counter, too.
+	Queue queue.Publisher
 
 	limit time.Duration // of a call of the function; 0: none
 }
@@ -80,7 +83,7 @@ func NewCore(rt Runtime) (Core, error) {
 			return Core{}, err
 		}
 	}
-	return Core{DB: db, Publisher: &job.Publisher{Queue: q, Store: db, Log: rt.Log}, limit: limit}, nil
+	return Core{DB: db, Publisher: &job.Publisher{Queue: q, Store: db, Log: rt.Log}, Queue: q, limit: limit}, nil
 }
 
 // Worker is a worker on one queue.

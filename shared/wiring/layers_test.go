@@ -20,7 +20,7 @@ var layers = map[string]string{
 
 	// What the platform is about, and the ports: value types, rules and small
 	// interfaces. Nothing here knows a vendor's library.
-	"shared/analytics": "domain", "shared/broadcast": "domain", "shared/catalogue": "domain", "shared/dialog": "domain", "shared/job": "domain", "shared/markup": "domain",
+	"shared/analytics": "domain", "shared/broadcast": "domain", "shared/catalogue": "domain", "shared/dialog": "domain", "shared/gauge": "domain", "shared/job": "domain", "shared/markup": "domain",
 	"shared/messenger": "domain", "shared/pace": "domain", "shared/person": "domain", "shared/phrase": "domain",
 	"shared/queue": "domain", "shared/ticket": "domain", "shared/tracker": "domain", "shared/ycf": "domain",
 
@@ -30,7 +30,7 @@ var layers = map[string]string{
 
 	"shared/access": "use case", "shared/alarm": "use case", "shared/analytics/loader": "use case", "shared/broadcasting": "use case", "shared/console": "use case",
 	"shared/conversation": "use case", "shared/delivery": "use case", "shared/metric": "use case", "shared/news": "use case", "shared/notification": "use case",
-	"shared/reconcile": "use case", "shared/ticketing": "use case",
+	"shared/privacy": "use case", "shared/reconcile": "use case", "shared/ticketing": "use case",
 
 	"shared/messenger/all": "wiring", "shared/wiring": "wiring",
 

@@ -39,6 +39,8 @@ func (o *Operator) list(ctx context.Context, args []string) error {
 		return o.cancel(ctx, args)
 	case "settle":
 		return o.settle(ctx, args)
+	case "dead":
+		return o.dead(ctx, args)
 	}
 	return fmt.Errorf("%w: jobs knows no %q", ErrUsage, verb)
 }

@@ -69,8 +69,8 @@ func NewQueue(clock memqueue.Clock) *memqueue.Broker {
 		ticket.QueueTickets: visibility, ticket.QueueDeliveries: visibility, broadcast.Queue: batchVisibility,
 	} {
 		all = append(all,
-			memqueue.Queue{Name: name, Visibility: visibility, Dead: name + "-dead", MaxReceives: receives},
-			memqueue.Queue{Name: name + "-dead", Visibility: visibility})
+			memqueue.Queue{Name: name, Visibility: visibility, Dead: queue.Dead(name), MaxReceives: receives},
+			memqueue.Queue{Name: queue.Dead(name), Visibility: visibility})
 	}
 	return memqueue.New(clock, all...)
 }

@@ -7,15 +7,19 @@ import (
 	"time"
 
 	"supportbot/shared/alarm"
+	"supportbot/shared/broadcast"
 	"supportbot/shared/conversation"
 	"supportbot/shared/delivery"
+	"supportbot/shared/gauge"
 	"supportbot/shared/job"
 	"supportbot/shared/messenger"
 	"supportbot/shared/messenger/all"
 	"supportbot/shared/news"
 	"supportbot/shared/pace"
+	"supportbot/shared/queue"
 	"supportbot/shared/reconcile"
 	"supportbot/shared/redisdb"
+	"supportbot/shared/ticket"
 	"supportbot/shared/ticketing"
 	"supportbot/shared/wiring"
 	"supportbot/shared/wiring/bot"
@@ -29,6 +33,16 @@ const alarmWait = 5 * time.Second
 
 // purged is how many batches lose their old recipients in one pass.
 const purged = 5
+
+// expired is how many old rows of each kind are deleted at once, and how often.
+const (
+	expired      = 500
+	expiredEvery = 10 * time.Minute
+)
+
+// measuredEvery is how often the gauges are read: with each pass in the cloud, not with
+// each of a local run's.
+const measuredEvery = 30 * time.Second
 
 // New makes the duties of the timer.
 func New(rt wiring.Runtime) (*reconcile.Service, error) {
@@ -46,7 +60,6 @@ func New(rt wiring.Runtime) (*reconcile.Service, error) {
 	}
 	talk := b.Conversation(senders...)
 	jobs := &job.Reconciler{Store: b.DB, Publisher: b.Publisher, Log: rt.Log, Review: review}
-	alarms := alarmsOf(rt, b, messengers)
 	poll := &news.Poll{
 		Tracker: b.Tracker, Store: b.DB, Publisher: b.Publisher, Queues: b.Catalogue.Queues(), Now: rt.Clock(),
 	}
@@ -61,12 +74,9 @@ func New(rt wiring.Runtime) (*reconcile.Service, error) {
 			return changed, err
 		}},
 		{Name: "poll", Time: 20 * time.Second, Run: poll.Run},
-		{Name: "alarms", Time: 10 * time.Second, Run: alarms.Run},
-		{Name: "purge", Time: 10 * time.Second, Run: func(ctx context.Context) (int, error) {
-			n, err := b.DB.PurgeRecipients(ctx, purged)
-			return int(n), err
-		}},
 	}
+	duties = append(duties, drain(rt, b)...)
+	duties = append(duties, tidy(rt, b, messengers)...)
 	for _, m := range messengers {
 		if h, ok := m.(reconcile.History); ok {
 			missed := &reconcile.Missed{
@@ -76,15 +86,44 @@ func New(rt wiring.Runtime) (*reconcile.Service, error) {
 			duties = append(duties, reconcile.Duty{Name: "missed:" + string(m.Name()), Time: 30 * time.Second, Run: missed.Run})
 		}
 	}
-	return &reconcile.Service{Leases: b.DB, Log: rt.Log, Duties: duties}, nil
+	passed := func(ctx context.Context, took time.Duration) error { return b.DB.DutyDone(ctx, gauge.DutyOfPass, took) }
+	return &reconcile.Service{Leases: b.DB, Log: rt.Log, Duties: duties, Passed: passed}, nil
 }
+
+// drain empties the queues of dead letters; none where the queue only sends.
+func drain(rt wiring.Runtime, b *bot.Bot) []reconcile.Duty {
+	source, ok := b.Queue.(queue.Source)
+	if !ok {
+		return nil
+	}
+	dead := &reconcile.Dead{Queues: queues(), Source: source, Store: b.DB, Log: rt.Log}
+	return []reconcile.Duty{{Name: "dead letters", Time: 10 * time.Second, Run: dead.Run}}
+}
+
+// tidy tells people of what does not go by itself, and deletes what is over.
+func tidy(rt wiring.Runtime, b *bot.Bot, messengers all.Adapters) []reconcile.Duty {
+	return []reconcile.Duty{
+		{Name: "alarms", Time: 10 * time.Second, Run: alarmsOf(rt, b, messengers).Run},
+		{Name: "gauges", Time: 10 * time.Second, Run: gaugesOf(rt, b, messengers).Run, Quiet: true, Every: measuredEvery},
+		{Name: "purge", Time: 10 * time.Second, Run: func(ctx context.Context) (int, error) {
+			n, err := b.DB.PurgeRecipients(ctx, purged)
+			return int(n), err
+		}},
+		{Name: "expire", Time: 10 * time.Second, Every: expiredEvery, Run: func(ctx context.Context) (int, error) {
+			n, err := b.DB.Expire(ctx, expired)
+			return int(n), err
+		}},
+	}
+}
+
+func queues() []string { return []string{ticket.QueueTickets, ticket.QueueDeliveries, broadcast.Queue} }
 
 // alarmsOf tells the chat that OPERATOR_CHAT names: telegram:123 or vk:123. One that
 // cannot be is said in the log: the other duties go on.
 func alarmsOf(rt wiring.Runtime, b *bot.Bot, messengers all.Adapters) *alarm.Service {
 	s := &alarm.Service{Store: b.DB, Locale: b.AgentLocale, Log: rt.Log, Read: func(ctx context.Context) (alarm.Reading, error) {
 		h, err := b.DB.Health(ctx)
-		return alarm.Reading{Now: h.Now, Reviews: h.Reviews, Late: h.Late, Loaded: h.Loaded}, err
+		return alarm.Reading{Now: h.Now, Reviews: h.Reviews, Dead: h.Dead, Late: h.Late, Loaded: h.Loaded}, err
 	}}
 	chat := rt.Env.String("OPERATOR_CHAT", "")
 	if chat == "" {

@@ -43,6 +43,7 @@ type Broker struct {
 var (
 	_ queue.Publisher = (*Broker)(nil)
 	_ queue.Source    = (*Broker)(nil)
+	_ queue.Counter   = (*Broker)(nil)
 )
 
 // line is a queue's messages, oldest first.
@@ -254,4 +255,10 @@ func (b *Broker) Depth(name string) Depth {
 		}
 	}
 	return d
+}
+
+// Count implements queue.Counter.
+func (b *Broker) Count(_ context.Context, name string) (int, error) {
+	d := b.Depth(name)
+	return d.Visible + d.Hidden, nil
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"supportbot/shared/queue"
 )
 
 // Depth is how many messages a queue holds, about: Message Queue counts them now
@@ -29,7 +31,7 @@ type Depth struct {
 func (c *Client) Depth(ctx context.Context, name string) (Depth, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	u, err := c.url(name)
+	u, err := c.url(ctx, name)
 	if err != nil {
 		return Depth{}, fmt.Errorf("measure %s: %w", name, err)
 	}
@@ -46,16 +48,59 @@ func (c *Client) Depth(ctx context.Context, name string) (Depth, error) {
 	if d.DeadName == "" {
 		return d, nil
 	}
-	address, err := c.api.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: aws.String(d.DeadName)})
+	dead, err := c.find(ctx, d.DeadName)
 	if err != nil {
-		return d, fmt.Errorf("find %s: %w", d.DeadName, explain(err))
+		return d, err
 	}
-	if got, err = c.attributes(ctx, address.QueueUrl); err != nil {
+	if got, err = c.attributes(ctx, dead); err != nil {
 		return d, fmt.Errorf("measure %s: %w", d.DeadName, explain(err))
 	}
 	d.Dead = number(got, types.QueueAttributeNameApproximateNumberOfMessages) +
 		number(got, types.QueueAttributeNameApproximateNumberOfMessagesNotVisible)
 	return d, nil
+}
+
+// Count implements queue.Counter. Its key needs the role ymq.reader.
+func (c *Client) Count(ctx context.Context, name string) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	u, err := c.url(ctx, name)
+	if err != nil {
+		return 0, fmt.Errorf("count %s: %w", name, err)
+	}
+	got, err := c.attributes(ctx, u)
+	if err != nil {
+		return 0, fmt.Errorf("count %s: %w", name, explain(err))
+	}
+	return number(got, types.QueueAttributeNameApproximateNumberOfMessages) +
+		number(got, types.QueueAttributeNameApproximateNumberOfMessagesNotVisible) +
+		number(got, types.QueueAttributeNameApproximateNumberOfMessagesDelayed), nil
+}
+
+// deadURL gives the address of a queue's dead letters. It is asked for each time: a
+// queue that was made anew has another one.
+func (c *Client) deadURL(ctx context.Context, of string) (*string, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	u := c.urls[of]
+	got, err := c.attributes(ctx, &u)
+	if err != nil {
+		return nil, explain(err)
+	}
+	name := deadName(got[string(types.QueueAttributeNameRedrivePolicy)])
+	if name == "" {
+		return nil, fmt.Errorf("%w: %s has no dead letters", queue.ErrNotFound, of)
+	}
+	return c.find(ctx, name)
+}
+
+// find gives the address of a queue by the name that it has in the cloud.
+func (c *Client) find(ctx context.Context, name string) (*string, error) {
+	found, err := c.api.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: aws.String(name)})
+	if err != nil {
+		return nil, fmt.Errorf("find %s: %w", name, explain(err))
+	}
+	return found.QueueUrl, nil
 }
 
 func (c *Client) attributes(ctx context.Context, url *string) (map[string]string, error) {

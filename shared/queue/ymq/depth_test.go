@@ -42,3 +42,39 @@ func TestDepth(t *testing.T) {
 		t.Errorf("of a queue that is not configured: %v", err)
 	}
 }
+
+// Dead letters are found by the policy of their queue, and counted, received and deleted
+// like any other messages.
+func TestDead_ByThePolicy(t *testing.T) {
+	t.Parallel()
+	address, api := admin(t)
+	cfg := config(address)
+	_, arn := createQueue(t, api, "policy-dead-letters", nil)
+	cfg.URLs["q"], _ = createQueue(t, api, "policy", map[string]string{"RedrivePolicy": redrive(t, arn, 5)})
+	cfg.URLs["none"], _ = createQueue(t, api, "policy-none", nil)
+	c, ctx := open(t, cfg), context.Background()
+	if err := c.Publish(ctx, queue.Dead("q"), queue.Hint{Job: 7}, queue.Hint{Job: 8}); err != nil {
+		t.Fatal(err)
+	}
+	count := func(want int) {
+		t.Helper()
+		if n, err := c.Count(ctx, queue.Dead("q")); err != nil || n != want {
+			t.Errorf("%d messages, %v, want %d", n, err, want)
+		}
+	}
+	count(2)
+	got, err := c.Receive(ctx, queue.Dead("q"), 10, 0)
+	if err != nil || len(got) != 2 {
+		t.Fatalf("received %v, %v", got, err)
+	}
+	count(2) // received is not gone
+	if err := c.Delete(ctx, queue.Dead("q"), got[0].Receipt, got[1].Receipt); err != nil {
+		t.Fatal(err)
+	}
+	count(0)
+	for _, name := range []string{queue.Dead("none"), queue.Dead("missing")} {
+		if _, err := c.Receive(ctx, name, 1, 0); !errors.Is(err, queue.ErrNotFound) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -16,7 +16,7 @@ import (
 // Publish implements queue.Publisher. An attempt that got no answer is repeated,
 // so a hint may be sent twice.
 func (c *Client) Publish(ctx context.Context, name string, hints ...queue.Hint) error {
-	url, err := c.url(name)
+	url, err := c.url(ctx, name)
 	if err == nil {
 		err = inBatches(ctx, hints, func(ctx context.Context, batch []queue.Hint) (int, error) {
 			return c.sendBatch(ctx, url, batch)

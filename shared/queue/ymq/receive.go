@@ -16,7 +16,7 @@ import (
 // Receive implements queue.Source. The wait is rounded down to whole seconds,
 // which is what the API takes.
 func (c *Client) Receive(ctx context.Context, name string, limit int, wait time.Duration) ([]queue.Message, error) {
-	url, err := c.url(name)
+	url, err := c.url(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("receive from %s: %w", name, err)
 	}
@@ -65,7 +65,7 @@ func message(m *types.Message) queue.Message {
 
 // Delete implements queue.Source.
 func (c *Client) Delete(ctx context.Context, name string, receipts ...string) error {
-	url, err := c.url(name)
+	url, err := c.url(ctx, name)
 	if err == nil {
 		err = inBatches(ctx, receipts, func(ctx context.Context, batch []string) (int, error) {
 			return c.deleteBatch(ctx, url, batch)

@@ -46,6 +46,7 @@ type Client struct {
 var (
 	_ queue.Publisher = (*Client)(nil)
 	_ queue.Source    = (*Client)(nil)
+	_ queue.Counter   = (*Client)(nil)
 )
 
 // New makes a client; it does not connect.
@@ -82,12 +83,16 @@ func newTransport() *http.Transport {
 	}
 }
 
-func (c *Client) url(name string) (*string, error) {
-	u, ok := c.urls[name]
-	if !ok {
-		return nil, fmt.Errorf("%w: no address of %s is configured", queue.ErrNotFound, name)
+// url gives a queue's address. That of dead letters need not be configured: the policy
+// of their queue names them.
+func (c *Client) url(ctx context.Context, name string) (*string, error) {
+	if u, ok := c.urls[name]; ok {
+		return &u, nil
 	}
-	return &u, nil
+	if of, ok := queue.DeadOf(name); ok && c.urls[of] != "" {
+		return c.deadURL(ctx, of)
+	}
+	return nil, fmt.Errorf("%w: no address of %s is configured", queue.ErrNotFound, name)
 }
 
 // The codes of a queue that does not exist: Message Queue's, which the SDK has

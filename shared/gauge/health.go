@@ -1,0 +1,14 @@
+package gauge
+
+import "time"
+
+// Health is what a person looks at first, as the database says it at this moment.
+type Health struct {
+	Now     time.Time     // by the database's clock
+	Schema  int64         // version
+	Reviews int           // jobs that wait for a person
+	Dead    int           // dead letters of the last hour
+	Late    time.Duration // of the job that should have run longest ago; 0: none is late
+	Lane    string        // its
+	Loaded  time.Time     // up to when the live load has everything; a load that fails leaves it; zero: none ever began
+}
