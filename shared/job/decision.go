@@ -27,6 +27,12 @@ func Within(r *Run, most time.Duration, why error) error {
 	return Later(unavailableWait/2+rand.N(unavailableWait), why)
 }
 
+// Budget is how long a job may be at it in all, waits included; a person gets what is
+// told to wait after that. It is well over patience: what is left of it are the waits
+// that others ask for. Broadcasts (loose lanes) have no budget: a person sees each of
+// them, and may have planned it for weeks.
+const Budget = 72 * time.Hour
+
 const (
 	patience        = 24 * time.Hour
 	unavailableWait = 20 * time.Second

@@ -126,6 +126,48 @@ func TestHint_Never(t *testing.T) {
 	r.wantState("b", job.Completed)
 }
 
+// The queue loses all that it has, with work in every state: one pass a minute later,
+// when the leases of what ran are over, brings everything back, and nothing twice.
+func TestHint_TheQueueLosesEverything(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 4)
+	var jobs []job.New
+	for l := range 20 {
+		for i := range 3 {
+			jobs = append(jobs, newJob(fmt.Sprintf("%02d/%d", l, i), fmt.Sprint("lane", l), int64(i)))
+		}
+	}
+	made := r.insert(jobs...) // published
+	if got := r.pub.take(); len(got) != len(jobs) {
+		t.Fatalf("%d hints, want %d", len(got), len(jobs))
+	}
+	for l := range 5 { // at work when their worker died
+		if c, err := r.db.Claim(context.Background(), "tickets", made[3*l].ID, tokenOf(l)); err != nil || c.Job == nil {
+			t.Fatalf("claim: %+v, %v", c, err)
+		}
+	}
+	r.insertOnly(newJob("unpublished", "another lane", 1))
+	r.later()
+	r.reconcile()
+	if got := len(r.pub.list); got != 21 {
+		t.Errorf("%d hints after one pass, want one for each lane", got)
+	}
+	r.settle(4, nil)
+	count := map[string]int{}
+	for _, key := range r.effects() {
+		count[key]++
+	}
+	for _, j := range append(jobs, newJob("unpublished", "", 0)) {
+		if count[j.Key] != 1 {
+			t.Errorf("%s had its effect %d times", j.Key, count[j.Key])
+		}
+		r.wantState(j.Key, job.Completed)
+	}
+	if r.overlap {
+		t.Error("two jobs of one lane ran at the same time")
+	}
+}
+
 func TestHint_ForAnotherQueueIsDropped(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 2)

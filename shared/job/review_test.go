@@ -88,6 +88,46 @@ func TestParking_IsNoAttempt(t *testing.T) {
 	}
 }
 
+// A job that is told to wait again and again gets to a person when its time is over, and
+// keeps its lane up no longer; a replay gives it new time. A broadcast may take as long
+// as it takes.
+func TestParking_HasAnEnd(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		age   time.Duration // since it was begun
+		loose bool
+		want  job.State
+	}{
+		"in time":          {job.Budget - time.Hour, false, job.Queued},
+		"its time is over": {job.Budget + time.Hour, false, job.NeedsReview},
+		"a broadcast":      {job.Budget + time.Hour, true, job.Queued},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, 2)
+			j := newJob("k", "lane", 1)
+			j.Lane.Loose = tc.loose
+			made := r.insertOnly(j)
+			w := r.worker(func(context.Context, *job.Run) (job.Outcome, error) { return job.Outcome{}, job.Later(0, errBroken) })
+			// What was made long ago and begun now is young.
+			r.exec(`UPDATE jobs SET created_at = created_at - interval '1 year'`)
+			r.work(w, made[0].ID)
+			r.wantState("k", job.Queued)
+			r.exec(`UPDATE jobs SET started_at = started_at - make_interval(secs => $1)`, tc.age.Seconds())
+			r.work(w, made[0].ID)
+			r.wantState("k", tc.want)
+			if tc.want != job.NeedsReview {
+				return
+			}
+			if _, err := r.db.Replay(context.Background(), made[0].ID); err != nil {
+				t.Fatal(err)
+			}
+			r.work(w, made[0].ID)
+			r.wantState("k", job.Queued)
+		})
+	}
+}
+
 func TestUnknownKindAndVersionWaitForTheRollout(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 2)

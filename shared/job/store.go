@@ -38,6 +38,9 @@ type Job struct {
 	Result        json.RawMessage
 	CorrelationID string
 	CreatedAt     time.Time
+	// Age is how long ago it was begun first, or first after its last replay, when it was
+	// claimed: by the database's clock.
+	Age time.Duration
 }
 
 // Claim is what a worker got when it asked for a lane.

@@ -182,6 +182,9 @@ func (w *Worker) finish(ctx context.Context, j *Job, o Outcome, err error) Finis
 		}
 	case errors.As(err, &d):
 		f.Verdict, f.Delay, f.HeldFor, f.Error = d.verdict, d.delay, d.heldFor, d.why.Error()
+		if d.verdict == VerdictParked && !j.Lane.Loose && j.Age > Budget {
+			f.Verdict, f.Error = VerdictReview, "its time is over: "+f.Error
+		}
 	case ctx.Err() != nil:
 		f.Verdict, f.Error = VerdictStopped, "stopped: "+context.Cause(ctx).Error()
 	default:

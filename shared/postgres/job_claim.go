@@ -52,7 +52,8 @@ RETURNING id, state`
 
 const jobColumns = `id, queue, kind, payload_version, key, lane, strict, priority, sequence, state, stage, stage_data,
 	attempts, losses, replays, payload, result, correlation_id, created_at,
-	coalesce(extract(epoch FROM clock_timestamp() - stage_at), 0)::float8`
+	coalesce(extract(epoch FROM clock_timestamp() - stage_at), 0)::float8,
+	coalesce(extract(epoch FROM clock_timestamp() - started_at), 0)::float8`
 
 // headOf is the lane's head: in a strict lane the first by order whatever its
 // time, in a loose one (and for replayed jobs) the first that is due.
@@ -155,11 +156,12 @@ func scanJob(row pgx.Row, more ...any) (*job.Job, error) {
 	var (
 		j      job.Job
 		strict bool
+		stage  float64
 		age    float64
 	)
 	err := row.Scan(append([]any{
 		&j.ID, &j.Queue, &j.Kind, &j.Version, &j.Key, &j.Lane.Name, &strict, &j.Priority, &j.Sequence, &j.State,
-		&j.Stage, &j.StageData, &j.Attempts, &j.Losses, &j.Replays, &j.Payload, &j.Result, &j.CorrelationID, &j.CreatedAt, &age,
+		&j.Stage, &j.StageData, &j.Attempts, &j.Losses, &j.Replays, &j.Payload, &j.Result, &j.CorrelationID, &j.CreatedAt, &stage, &age,
 	}, more...)...)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
@@ -167,7 +169,7 @@ func scanJob(row pgx.Row, more ...any) (*job.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.Lane.Loose, j.StageAge = !strict, seconds(age)
+	j.Lane.Loose, j.StageAge, j.Age = !strict, seconds(stage), seconds(age)
 	return &j, nil
 }
 

@@ -80,7 +80,7 @@ func (db *DB) SettleReview(ctx context.Context, id int64, by, remark string) err
 		if _, err := tx.Exec(ctx, lockLane, id); err != nil {
 			return fmt.Errorf("settle job %d: %w", id, err)
 		}
-		tag, err := tx.Exec(ctx, `UPDATE jobs SET state = 'cancelled', remark = $2, settled_by = $3, told_at = coalesce(told_at, clock_timestamp())
+		tag, err := tx.Exec(ctx, `UPDATE jobs SET state = 'cancelled', finished_at = clock_timestamp(), remark = $2, settled_by = $3, told_at = coalesce(told_at, clock_timestamp())
 			WHERE id = $1 AND state = 'needs_review'`, id, clean(remark), clean(by))
 		if err == nil && tag.RowsAffected() == 0 {
 			err = job.ErrNotFound

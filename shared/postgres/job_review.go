@@ -83,13 +83,13 @@ func (db *DB) Resume(ctx context.Context, id int64) (job.Inserted, error) {
 	return db.change(ctx, "resume", id, `UPDATE jobs SET `+resumeJob+` WHERE id = $1 AND pause_requested_at IS NOT NULL AND open`)
 }
 
-// Replay gives a job in review new attempts, and one more send where the outcome
+// Replay gives a job in review new attempts and new time, and one more send where the outcome
 // of the last is unknown. It counts in its lane only while it is due, and a paused
 // one stays held.
 func (db *DB) Replay(ctx context.Context, id int64) (job.Inserted, error) {
 	return db.change(ctx, "replay", id, `
 		UPDATE jobs SET state = 'accepted', attempts = 0, losses = 0, replayed = true, replays = replays + 1, run_at = clock_timestamp(),
-			published_at = NULL, finished_at = NULL, told_at = NULL, cancel_requested_at = NULL, held_at = pause_requested_at
+			published_at = NULL, started_at = NULL, finished_at = NULL, told_at = NULL, cancel_requested_at = NULL, held_at = pause_requested_at
 		WHERE id = $1 AND state = 'needs_review'`)
 }
 
