@@ -66,6 +66,9 @@ func (p *Poll) Run(ctx context.Context) (looks int, err error) {
 		if err != nil {
 			return looks, errors.Join(fmt.Errorf("poll tracker: %w", err), flush())
 		}
+		if !issue.Named() {
+			continue // nobody can look at it
+		}
 		if page = append(page, issue); len(page) < pollPage {
 			continue
 		}

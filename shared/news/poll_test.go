@@ -97,6 +97,25 @@ func TestPoll_ClockThatIsWrong(t *testing.T) {
 	}
 }
 
+// What Tracker does not name keeps nothing back, and nobody is to look at it.
+func TestPoll_WithoutNameOrTime(t *testing.T) {
+	t.Parallel()
+	r := wiringtest.New(t)
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	if _, err := poll(r, &scroll{}, now.Add(-time.Hour)).Run(r.Context()); err != nil {
+		t.Fatal(err)
+	}
+	nameless := issueAt(1, now)
+	nameless.ID = ""
+	s := &scroll{issues: []tracker.Issue{nameless, issueAt(2, now), issueAt(3, time.Time{})}}
+	if n, err := poll(r, s, now).Run(r.Context()); n != 1 || err != nil {
+		t.Errorf("%d looks, %v, want one", n, err)
+	}
+	if _, err := poll(r, s, now).Run(r.Context()); err != nil || !s.since.Equal(now.Add(-2*time.Minute)) {
+		t.Errorf("it begins at %v, %v, want just before the one that has a time", s.since, err)
+	}
+}
+
 // Whatever Tracker counts as a new version: what was updated is looked at.
 func TestPoll_UpdateWithoutANewVersion(t *testing.T) {
 	t.Parallel()

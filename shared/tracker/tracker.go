@@ -37,6 +37,13 @@ type Issue struct {
 }
 
 // Clock is a timer of an SLA rule. Tracker's reference does not describe its form,
+// Named reports whether Tracker told which issue it is and when it changed.
+func (i Issue) Named() bool { return i.ID != "" && !i.UpdatedAt.IsZero() }
+
+// TagErased marks an issue whose customer was erased: Unique, which nobody can change,
+// names them no more. Like all tags it survives a move.
+const TagErased = "support-erased"
+
 // which is not verified.
 type Clock struct {
 	FailsAt time.Time // moves while the timer is paused; zero when Tracker does not say

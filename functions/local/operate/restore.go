@@ -103,7 +103,7 @@ func find(ctx context.Context, db *postgres.DB, client *v3.Client, queues []stri
 		if err != nil {
 			return gap{}, fmt.Errorf("list tickets: %w", err)
 		}
-		if _, ok := news.CustomerOf(issue); ok {
+		if _, ok := news.CustomerOf(issue); ok && issue.Named() {
 			g.issues, ids = append(g.issues, issue), append(ids, issue.ID)
 		}
 	}

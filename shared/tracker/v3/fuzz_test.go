@@ -96,8 +96,8 @@ func FuzzAnswers(f *testing.F) {
 		check("transitions", err, true)
 		_, err = c.Statuses(ctx)
 		check("statuses", err, true)
-		for i, err := range c.UpdatedSince(ctx, time.Time{}) {
-			check("updated", err, i.ID != "")
+		for _, err := range c.UpdatedSince(ctx, time.Time{}) {
+			check("updated", err, true) // an issue may lack anything
 		}
 	})
 }

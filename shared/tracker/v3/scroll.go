@@ -21,14 +21,17 @@ const (
 // those that this account opened, wherever they were moved, that were updated at
 // since or later, oldest update first, whatever their number. It reads a snapshot
 // page by page (one call per 100 issues) and lags a second or two, so since has to
-// overlap with what was read before. An error ends it.
+// overlap with what was read before. An error ends it. It gives what Tracker answers:
+// an issue may lack anything (Issue.Named), where Tracker does not tell it.
 //
 // In which time zone Tracker reads a query's times is not documented (its answers
 // are UTC). Read in a zone east of UTC the query finds more than was asked for,
 // and what is older than since is left out here; an account with a zone west of
 // UTC would find less, so the robot's has to be UTC or Moscow.
 func (c *Client) UpdatedSince(ctx context.Context, since time.Time, queues ...string) iter.Seq2[tracker.Issue, error] {
-	return c.scroll(ctx, c.updated(since, queues)+` "Sort by": Updated ASC`, func(w *issueWire) bool { return !w.UpdatedAt.Before(since) })
+	return c.scroll(ctx, c.updated(since, queues)+` "Sort by": Updated ASC`, func(w *issueWire) bool {
+		return w.UpdatedAt.IsZero() || !w.UpdatedAt.Before(since)
+	})
 }
 
 // CountUpdated says how many issues UpdatedSince would give now. One call.
@@ -48,7 +51,7 @@ func (c *Client) updated(since time.Time, queues []string) string {
 // Open goes through the issues that UpdatedSince knows and that have no resolution
 // yet, whatever their number.
 func (c *Client) Open(ctx context.Context, queues ...string) iter.Seq2[tracker.Issue, error] {
-	return c.scroll(ctx, c.ours(queues)+` AND Resolution: empty() "Sort by": Created ASC`, func(*issueWire) bool { return true })
+	return c.scroll(ctx, c.ours(queues)+` AND Resolution: empty() "Sort by": Created ASC`, func(w *issueWire) bool { return w.validate() == nil })
 }
 
 // ours is the query for the issues of queues and those that were moved out of them.
@@ -60,7 +63,8 @@ func (c *Client) ours(queues []string) string {
 	return "(Queue: " + strings.Join(terms, ", ") + " OR Author: me())"
 }
 
-// scroll goes through what a query finds, and gives those that are kept.
+// scroll goes through what a query finds, and gives those that are kept. What is no
+// issue at all is one that lacks everything.
 func (c *Client) scroll(ctx context.Context, text string, keep func(*issueWire) bool) iter.Seq2[tracker.Issue, error] {
 	body := map[string]any{"query": text}
 	return func(yield func(tracker.Issue, error) bool) {
@@ -76,7 +80,10 @@ func (c *Client) scroll(ctx context.Context, text string, keep func(*issueWire) 
 			}
 			next := header.Get("X-Scroll-Id") // absent on the last page
 			for _, w := range page {
-				if w == nil || w.validate() != nil || !keep(w) {
+				if w == nil {
+					w = &issueWire{}
+				}
+				if !keep(w) {
 					continue
 				}
 				if !yield(w.issue(), nil) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"supportbot/shared/env"
 	"supportbot/shared/sandbox/fault"
 	sandbox "supportbot/shared/sandbox/tracker"
 	"supportbot/shared/tracker"
@@ -53,6 +54,16 @@ func TestSearch_CustomersTicketsNewestFirst(t *testing.T) {
 		if diff := cmp.Diff(tc.want, keys(got)); diff != "" {
 			t.Errorf("%d of %v (-want +got):\n%s", tc.limit, tc.queues, diff)
 		}
+	}
+	var all []tracker.Issue
+	for i, err := range w.Of(ctx, both, mine) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, i)
+	}
+	if diff := cmp.Diff(cases[1].want, keys(all)); diff != "" {
+		t.Errorf("all of them (-want +got):\n%s", diff)
 	}
 }
 
@@ -159,6 +170,33 @@ func TestUpdatedSince(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// What Tracker does not tell all of is given all the same: whoever counts has to know.
+func TestUpdatedSince_GivesWhatLacksSomething(t *testing.T) {
+	t.Parallel()
+	const all = `[{"id":"1","key":"SUP-1","updatedAt":"2026-08-01T09:00:00.000+0000"},{"id":"2","key":"SUP-2"},{"key":"SUP-3"},{},null,
+		{"id":"6","key":"SUP-6","updatedAt":"2026-07-01T09:00:00.000+0000"}]`
+	c, err := v3.New(v3.Config{Token: env.NewSecret(token), OrgID: "1", Queue: "SUP", Transport: canned{200, []byte(all)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	var named []bool
+	for i, err := range c.UpdatedSince(context.Background(), newClock().Now()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		named = append(named, i.Named())
+	}
+	if diff := cmp.Diff([]bool{true, false, false, false, false}, named); diff != "" {
+		t.Errorf("named (-want +got):\n%s", diff)
+	}
+	for i, err := range c.Open(context.Background()) {
+		if err != nil || i.ID == "" || i.Key == "" {
+			t.Errorf("open: got %+v, %v", i, err)
+		}
 	}
 }
 
