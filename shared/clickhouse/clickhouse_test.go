@@ -255,14 +255,61 @@ func TestVersions_AnyOrder(t *testing.T) {
 func TestInsert_EqualBlocks(t *testing.T) {
 	t.Parallel()
 	db, _ := clickhousetest.New(t)
-	must(t, db.Exec(ctx, "ALTER TABLE tickets MODIFY SETTING non_replicated_deduplication_window = 100"))
-	for range 2 {
-		must(t, db.InsertTickets(ctx, []analytics.Ticket{ticket("i1", 1)}, day(1)))
+	at := day(1)
+	versions := []analytics.Version{{Issue: "i1", Version: 1, UpdatedAt: at.UnixMilli()}}
+	for _, table := range []struct {
+		name   string
+		insert func() error
+	}{
+		{"tickets", func() error { return db.InsertTickets(ctx, []analytics.Ticket{ticket("i1", 1)}, at) }},
+		{"tickets_now", func() error { return db.InsertTickets(ctx, []analytics.Ticket{ticket("i1", 1)}, at) }},
+		{"tickets_gone", func() error { return db.InsertGone(ctx, versions, at) }},
+		{"ticket_events", func() error {
+			return db.InsertEvents(ctx, []analytics.Event{{Issue: "i1", ID: "created", Kind: analytics.Created, At: at, OpenedAt: at}})
+		}},
+	} {
+		must(t, db.Exec(ctx, "ALTER TABLE "+table.name+" MODIFY SETTING non_replicated_deduplication_window = 100"))
+		for range 2 {
+			must(t, table.insert())
+		}
+		must(t, db.Exec(ctx, "DELETE FROM "+table.name+" WHERE issue = 'i1'"))
+		must(t, table.insert())
+		if got := clickhousetest.Rows(t, db, "SELECT issue FROM "+table.name+" FINAL"); len(got) != 1 {
+			t.Errorf("%s: got %v, want one row", table.name, got)
+		}
 	}
-	must(t, db.Exec(ctx, "DELETE FROM tickets WHERE issue = 'i1'"))
-	must(t, db.InsertTickets(ctx, []analytics.Ticket{ticket("i1", 1)}, day(1)))
-	if got := clickhousetest.Rows(t, db, "SELECT issue FROM tickets FINAL"); len(got) != 1 {
-		t.Errorf("got %v, want the ticket", got)
+}
+
+// Open tickets that were not loaded for long, those that wait longest first; none that
+// is over or gone.
+func TestUnseen(t *testing.T) {
+	t.Parallel()
+	db, _ := clickhousetest.New(t)
+	add := func(issue string, loaded int, phase analytics.Phase) {
+		x := ticket(issue, 1)
+		x.Phase = phase
+		must(t, db.InsertTickets(ctx, []analytics.Ticket{x}, day(loaded)))
+	}
+	add("third", 3, analytics.New)
+	add("first", 1, "")
+	add("second", 2, analytics.Paused)
+	add("over", 1, analytics.Done)
+	add("cancelled", 1, analytics.Cancelled)
+	add("seen", 9, analytics.New)
+	add("gone", 1, analytics.New)
+	add("owed", 1, analytics.New)
+	version := func(issue string) analytics.Version {
+		return analytics.Version{Issue: issue, Version: 1, UpdatedAt: day(1).UnixMilli()}
+	}
+	must(t, db.InsertGone(ctx, []analytics.Version{version("gone"), {Issue: "third", Version: 0, UpdatedAt: day(0).UnixMilli()}}, day(4)))
+	for most, want := range map[int][]analytics.Version{2: {version("first"), version("second")}, 50: {version("first"), version("second"), version("third")}} {
+		got, err := db.Unseen(ctx, day(5), most, []string{"owed"})
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%d: %v (-want +got):\n%s", most, err, diff)
+		}
+	}
+	if got, err := db.Unseen(ctx, day(1), 50, nil); err != nil || len(got) > 0 {
+		t.Errorf("before all: got %v, %v", got, err)
 	}
 }
 

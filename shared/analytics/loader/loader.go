@@ -12,6 +12,9 @@
 // before that of the live load; it takes as many calls as it needs, and gives way to
 // the live load and to the bot (pace.Loads, pace.History).
 //
+// A search does not find everything again: the live load asks by id for open tickets
+// that none has found for a day, some in each run.
+//
 // How far loads have come is in Postgres. Where it tells of tickets and ClickHouse has
 // none, ClickHouse was lost: then all of them begin anew.
 package loader
@@ -67,6 +70,11 @@ type Store interface {
 	InsertBatches(ctx context.Context, batches []analytics.Batch) error
 	// Known tells which versions were loaded at since or later.
 	Known(ctx context.Context, issues []string, since time.Time) (map[analytics.Version]bool, error)
+	// Unseen gives open tickets that were last loaded before a time, those that wait
+	// longest first, without the issues named.
+	Unseen(ctx context.Context, before time.Time, most int, without []string) ([]analytics.Version, error)
+	// InsertGone adds tickets that Tracker shows no more; a later version revokes it.
+	InsertGone(ctx context.Context, gone []analytics.Version, noticed time.Time) error
 	// Empty reports whether no ticket was ever loaded.
 	Empty(ctx context.Context) (bool, error)
 }
@@ -90,7 +98,7 @@ type Deps struct {
 
 // Points are the steps after which a load may break off.
 var Points = []string{
-	"messages", "batches", "counted", "statuses", "begun", "read", "events", "agents", "tickets", "advanced",
+	"messages", "batches", "counted", "statuses", "begun", "read", "events", "agents", "tickets", "advanced", "visited",
 }
 
 // Loader runs loads.
@@ -131,7 +139,8 @@ const (
 	least   = 5 * time.Second  // a run that cannot have more does nothing
 )
 
-// Live loads the counts, and the tickets that were updated since the last run.
+// Live loads the counts, the tickets that were updated since the last run, and some of
+// the open ones that were not seen for long.
 func (l *Loader) Live(ctx context.Context) (Report, error) {
 	return l.leased(ctx, "analytics", func(ctx context.Context, stop time.Time) (Report, error) {
 		counted := l.counts(ctx)
@@ -142,7 +151,9 @@ func (l *Loader) Live(ctx context.Context) (Report, error) {
 		}
 		r := l.newRun(load, l.d.Live, stop)
 		r.until = l.d.Now().Add(-settled)
-		err = r.all(ctx)
+		if err = r.all(ctx); err == nil && r.done {
+			err = r.visit(ctx)
+		}
 		return r.report(), errors.Join(counted, err)
 	})
 }

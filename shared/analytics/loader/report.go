@@ -29,7 +29,7 @@ type counted struct {
 	Rows       int `json:"rows"`
 	Known      int `json:"known"`      // were in already
 	Gone       int `json:"gone"`       // deleted meanwhile, or moved out of reach
-	Incomplete int `json:"incomplete"` // Tracker does not tell when they were made
+	Incomplete int `json:"incomplete"` // Tracker does not tell which they are, or when they were made or changed
 	Owed       int `json:"owed"`       // could not be read, the next load tries again
 }
 

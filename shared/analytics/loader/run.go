@@ -144,7 +144,7 @@ func (r *run) payDebts(ctx context.Context) error {
 		if r.late() {
 			return nil
 		}
-		read, err := r.readOwed(ctx, id)
+		read, err := r.readByID(ctx, id)
 		switch {
 		case err == nil:
 			r.add(read)
@@ -158,19 +158,6 @@ func (r *run) payDebts(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// readOwed reads a ticket that was left out. One that has just changed waits for the
-// next load, as it does in a sweep: its history may lack the last entry.
-func (r *run) readOwed(ctx context.Context, id string) (read, error) {
-	issue, err := r.tracker.Issue(ctx, id)
-	if err != nil {
-		return read{}, err
-	}
-	if issue.UpdatedAt.After(r.until) {
-		return read{}, errLate
-	}
-	return r.read(ctx, issue)
 }
 
 // sweep goes through the tickets from the mark on. over: there are no more.
