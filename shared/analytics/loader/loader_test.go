@@ -13,6 +13,7 @@ import (
 	"supportbot/shared/clickhouse/clickhousetest"
 	"supportbot/shared/messenger"
 	sandbox "supportbot/shared/sandbox/tracker"
+	"supportbot/shared/ticket"
 )
 
 func addressOf(n int) messenger.Address {
@@ -154,9 +155,14 @@ func TestLoad_BrokenOff(t *testing.T) {
 	w := newWorld(t)
 	w.history(25)
 	whole := w.store()
+	sent := whole.yesterday(t)
+	whole.sent(t, sent)
 	whole.all(t)
 	whole.mustLive(t)
 	want := whole.tables(t)
+	if len(want["messages"]) == 0 || len(want["batches"]) == 0 {
+		t.Fatalf("nothing was counted: %v, %v", want["messages"], want["batches"])
+	}
 	for _, point := range loader.Points {
 		for _, nth := range []int{1, 2} {
 			t.Run(point+[]string{"", "/first", "/second"}[nth], func(t *testing.T) {
@@ -171,6 +177,7 @@ func TestLoad_BrokenOff(t *testing.T) {
 						}
 					}
 				})
+				s.sent(t, sent)
 				for range 10 {
 					if s.dies(t, func() { s.all(t); s.mustLive(t) }) {
 						s.forgetLeases(t)
@@ -259,10 +266,17 @@ func TestParseRequest(t *testing.T) {
 
 func (s *store) mustLive(t *testing.T) {
 	t.Helper()
+	s.live(t)
+}
+
+// live is a live load that comes to its end.
+func (s *store) live(t *testing.T) loader.Report {
+	t.Helper()
 	r, err := s.Live(ctx)
 	if err != nil || !r.Done {
 		t.Fatal(r, err)
 	}
+	return r
 }
 
 // dies runs f and tells whether it was broken off.
@@ -280,12 +294,45 @@ func (s *store) dies(t *testing.T, f func()) (died bool) {
 // forgetLeases lets the time pass that a dead holder's lease lasts.
 func (s *store) forgetLeases(t *testing.T) {
 	t.Helper()
+	s.exec(t, `UPDATE duties SET lease_until = now() - interval '1 second'`)
+}
+
+// exec runs a statement in Postgres.
+func (s *store) exec(t *testing.T, statement string, args ...any) {
+	t.Helper()
 	conn, err := pgx.Connect(ctx, s.url)
 	if err == nil {
-		_, err = conn.Exec(ctx, `UPDATE duties SET lease_until = now() - interval '1 second'`)
+		_, err = conn.Exec(ctx, statement, args...)
 		err = errors.Join(err, conn.Close(ctx))
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// yesterday is its noon by the clock of Postgres.
+func (s *store) yesterday(t *testing.T) (noon time.Time) {
+	t.Helper()
+	conn, err := pgx.Connect(ctx, s.url)
+	if err == nil {
+		err = conn.QueryRow(ctx, `SELECT date_trunc('day', clock_timestamp(), 'UTC') - interval '12 hours'`).Scan(&noon)
+		err = errors.Join(err, conn.Close(ctx))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return noon
+}
+
+// sent lets messages come and go at a time, and a broadcast.
+func (s *store) sent(t *testing.T, at time.Time) {
+	t.Helper()
+	for n := range 3 {
+		s.exec(t, `INSERT INTO jobs (queue, kind, key, lane, strict, state, payload, created_at, finished_at)
+			VALUES ($1, $2, 'in ' || $3::int, $4, true, 'completed', '{}', $5, $5)`, ticket.QueueTickets, ticket.KindComment, n, ticket.InboundLane(addressOf(n)), at)
+		s.exec(t, `INSERT INTO jobs (queue, kind, key, lane, strict, state, payload, created_at, finished_at)
+			VALUES ($1, $2, 'out ' || $3::int, $4, true, 'completed', '{}', $5, $5)`, ticket.QueueDeliveries, ticket.KindAnswer, n, ticket.OutboundLane(addressOf(n)), at)
+	}
+	s.exec(t, `INSERT INTO broadcasts (kind, state, content, audience, created_by, created_at) VALUES ('news', 'running', '{}', '{}', 'x', $1)`, at)
+	s.exec(t, `INSERT INTO batches (broadcast, messenger, bot, number, size, sent, blocked, started_at) SELECT id, 'vk', 'b', 1, 9, 7, 1, $1 FROM broadcasts`, at)
 }
