@@ -38,7 +38,7 @@ func scanRecord(row pgx.CollectableRow) (r job.Record, err error) {
 // chosen is what a job.Filter means; its parameters are those of filterArgs.
 const chosen = `
 	(cardinality($1::text[]) = 0 OR state = any($1)) AND ($2 = '' OR kind LIKE $2) AND ($3 = '' OR lane = $3)
-	AND ($4 = '' OR correlation_id = $4) AND ($5 = '' OR strpos(last_error, $5) > 0) AND ($6 = 0 OR id < $6)`
+	AND ($4 = '' OR correlation_id = $4) AND ($5 = '' OR strpos(last_error, $5) > 0) AND ($6::bigint = 0 OR id < $6)`
 
 func filterArgs(f job.Filter) []any {
 	states := []string{}

@@ -79,6 +79,7 @@ func TestJobs_Filter(t *testing.T) {
 		"all, the newest first": {job.Filter{}, []int{3, 2, 1, 0}},
 		"some":                  {job.Filter{Limit: 2}, []int{3, 2}},
 		"the next":              {job.Filter{Limit: 2, Before: made[2].ID}, []int{1, 0}},
+		"below any id":          {job.Filter{Before: 1 << 62}, []int{3, 2, 1, 0}},
 		"of a state":            {job.Filter{States: []job.State{job.NeedsReview, job.Cancelled}}, []int{3}},
 		"of a kind":             {job.Filter{Kind: "deliver.answer"}, []int{0}},
 		"of kinds":              {job.Filter{Kind: "deliver."}, []int{2, 0}},
