@@ -47,7 +47,7 @@ func (s *Service) handle(ctx context.Context, in input) (*Accepted, error) {
 	if !ok {
 		return nil, fmt.Errorf("handle event: no sender for %s", bot(in.Address.Messenger, in.Address.Bot))
 	}
-	look := dialog.Lookup{Address: in.Address, Key: in.key, Burst: s.d.Flood.Burst, Every: s.d.Flood.Every}
+	look := dialog.Lookup{Address: in.Address, Key: in.key, At: in.Time, Burst: s.d.Flood.Burst, Every: s.d.Flood.Every}
 	if in.again || in.missed { // many at once are nobody's doing
 		look.Burst = 0
 	}

@@ -20,6 +20,7 @@ import (
 //	r:<ref>:<score>                rating; 0 = no remark
 //	s:<setting>:<value>            settings, language
 //	u:<setting>                    no more broadcasts of a kind, below one of them
+//	e:<verb>                       erasure of what is known of the customer
 const (
 	labelLimit = 40 // VK's; Telegram allows more
 	pageRows   = 5  // VK: six rows below a message, one of them to turn pages

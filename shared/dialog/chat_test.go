@@ -260,6 +260,18 @@ func checkKeyboard(t testing.TB, k messenger.Keyboard) {
 
 func checkJob(t testing.TB, ev messenger.Event, j job.New) {
 	t.Helper()
+	switch j.Kind {
+	case person.KindErase:
+		if strings.Contains(fmt.Sprint(j), ev.Address.Chat) {
+			t.Fatalf("job %+v outlives the chat that it names", j)
+		}
+		return
+	case person.KindExport:
+		if j.Lane.Name != ticket.OutboundLane(ev.Address) || j.CorrelationID != ev.Key {
+			t.Fatalf("job %+v of %s", j, ev.Key)
+		}
+		return
+	}
 	if j.Queue != ticket.QueueTickets || j.Lane != (job.Lane{Name: ticket.InboundLane(ev.Address)}) ||
 		j.Key == "" || j.CorrelationID != ev.Key {
 		t.Fatalf("job %+v of %s", j, ev.Key)

@@ -110,6 +110,9 @@ type Snapshot struct {
 type Lookup struct {
 	Address messenger.Address
 	Key     string // of the event
+	// At is when it happened, by the messenger's clock. What happened before the
+	// customer was erased counts as seen: messengers repeat, and are asked again.
+	At time.Time
 	// Burst events may come at once, then one each Every; Burst 0 = no limit.
 	Burst int
 	Every time.Duration

@@ -14,7 +14,7 @@ var mistyped = regexp.MustCompile(`^[a-z_]+$`)
 // known lists the commands, and acts those that change what the customer is at;
 // overtaken, these would undo what was done later.
 var (
-	known = []string{"start", "menu", "new", "tickets", "history", "settings", "help", "lang", "cancel", "link", "console"}
+	known = []string{"start", "menu", "new", "tickets", "history", "settings", "help", "lang", "cancel", "link", "console", "data", "export", "forget"}
 	acts  = []string{"new", "cancel"}
 )
 
@@ -69,6 +69,8 @@ func (t *turn) action(name string) {
 		t.page(Page{Kind: PageLink})
 	case "console":
 		t.page(Page{Kind: PageConsole})
+	case "data", "export", "forget":
+		t.privacy(name)
 	case "help":
 		t.reply(t.say("help"), messenger.Keyboard{{button(t.say("button.menu"), "m", "menu")}})
 	case "menu":
@@ -173,6 +175,8 @@ func (t *turn) press() {
 		t.settingPress(f[1], f[2])
 	case "u":
 		t.unsubscribe(f[1])
+	case "e":
+		t.erase(f[1])
 	default:
 		t.stale()
 	}

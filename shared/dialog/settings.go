@@ -25,6 +25,7 @@ func (t *turn) settings() {
 		row("m", "settings.maintenance", s.Maintenance),
 		row("s", "settings.status", s.Status),
 		{button(t.say("menu.link"), "m", "link")},
+		{button(t.say("menu.data"), "m", "data")},
 		{button(t.say("button.menu"), "m", "menu")},
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"supportbot/shared/dialog"
 	"supportbot/shared/messenger"
+	"supportbot/shared/person"
 	"supportbot/shared/ticket"
 )
 
@@ -91,7 +92,7 @@ func (c *chat) anything(rnd *rand.Rand, sent []messenger.Event) (messenger.Event
 		old := sent[rnd.IntN(len(sent))]
 		return c.edited(old, old.Text+" edited"), true
 	case n < 10:
-		commands := []string{"/start", "/menu", "/new", "/tickets", "/help", "/lang", "/settings", "/start billing", "/start x"}
+		commands := []string{"/start", "/menu", "/new", "/tickets", "/help", "/lang", "/settings", "/data", "/forget", "/start billing", "/start x"}
 		return c.message(commands[rnd.IntN(len(commands))]), true
 	default:
 		var all []string
@@ -110,7 +111,8 @@ func (c *chat) anything(rnd *rand.Rand, sent []messenger.Event) (messenger.Event
 }
 
 func givesUp(data string) bool {
-	return strings.HasSuffix(data, ":x") || strings.HasSuffix(data, ":b") // "back" writes the subject anew
+	// "back" writes the subject anew; who is forgotten loses what waits.
+	return strings.HasSuffix(data, ":x") || strings.HasSuffix(data, ":b") || data == "e:yes"
 }
 
 func carried(t *testing.T, payload any) []string {
@@ -131,6 +133,7 @@ func carried(t *testing.T, payload any) []string {
 		keys = append(keys, p.Event.Key)
 	case ticket.Rate:
 		keys = append(keys, p.Remark)
+	case person.Export:
 	default:
 		t.Fatalf("payload %T", payload)
 	}

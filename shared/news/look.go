@@ -37,6 +37,11 @@ func (l *Looker) look(ctx context.Context, r *job.Run) (job.Outcome, error) {
 		return job.Outcome{Result: "sent on", Then: []job.New{next}}, nil
 	}
 	who, ok := CustomerOf(issue)
+	if ok {
+		if ok, err = l.known(ctx, issue, who); err != nil {
+			return job.Outcome{}, err
+		}
+	}
 	if !ok {
 		return job.Outcome{Result: "not a customer's"}, nil
 	}
@@ -62,4 +67,14 @@ func (l *Looker) look(ctx context.Context, r *job.Run) (job.Outcome, error) {
 		o.Then = []job.New{second}
 	}
 	return o, nil
+}
+
+// known says whether a ticket that lost its fields in a move still has a customer: the
+// erasure of one may not have found it, and Unique stays.
+func (l *Looker) known(ctx context.Context, i tracker.Issue, who Owner) (bool, error) {
+	if i.Fields[tracker.FieldChat] != "" {
+		return true, nil
+	}
+	p, err := l.d.Store.Person(ctx, who.Address)
+	return p != nil, err
 }

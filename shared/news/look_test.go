@@ -78,6 +78,7 @@ func TestLook_MovedTicket(t *testing.T) {
 	t.Parallel()
 	r := wiringtest.New(t)
 	c := wiringtest.VKontakter()
+	r.Met(c)
 	k := r.Open(c, "d1")
 	r.Comment(k, "/reply раз")
 	moved, err := r.Agent.Move(k.Key, "BIL")
@@ -108,6 +109,31 @@ func TestLook_NotOurs(t *testing.T) {
 	}
 	if got := r.Text(`SELECT count(*)::text FROM jobs WHERE state <> 'completed'`); got != "0" {
 		t.Errorf("%s jobs are left", got)
+	}
+}
+
+// Whose ticket lost its fields in a move and who is known no more was forgotten; so was
+// whoever is said so by the ticket's tag. Nothing goes to either.
+func TestLook_Forgotten(t *testing.T) {
+	t.Parallel()
+	r := wiringtest.New(t)
+	moved, tagged := wiringtest.VKontakter(), wiringtest.Telegrammer()
+	r.Met(tagged)
+	km, kt := r.Open(moved, "d1"), r.Open(tagged, "d2")
+	if _, err := r.Agent.Move(km.Key, "BIL"); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Bot.Tracker.Detach(r.Context(), kt.ID); err != nil {
+		t.Fatal(err)
+	}
+	r.Work()
+	jobs := r.Text(`SELECT count(*)::text FROM jobs WHERE lane LIKE 'out:%'`)
+	for i, k := range []string{km.ID, kt.ID} {
+		r.Comment(tracker.Ticket{ID: k}, "/reply никому")
+		r.Look(k, fmt.Sprint("l", i))
+	}
+	if got := r.Text(`SELECT count(*)::text FROM jobs WHERE lane LIKE 'out:%'`); got != jobs || r.Count(moved, "никому")+r.Count(tagged, "никому") > 0 {
+		t.Errorf("%s deliveries, before %s", got, jobs)
 	}
 }
 

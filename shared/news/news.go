@@ -13,6 +13,7 @@ import (
 
 	"supportbot/shared/job"
 	"supportbot/shared/messenger"
+	"supportbot/shared/person"
 	"supportbot/shared/ticket"
 	"supportbot/shared/tracker"
 )
@@ -31,6 +32,7 @@ type Store interface {
 	Cursor(ctx context.Context, issue string) (*ticket.Cursor, error)
 	Advance(ctx context.Context, look int64, token string, c ticket.Cursor, jobs []job.New) ([]job.Inserted, error)
 	Find(ctx context.Context, key string) (*job.Job, error)
+	Person(ctx context.Context, a messenger.Address) (*person.Person, error) // nil: nobody
 }
 
 // Lists are the customers' kept lists of tickets.

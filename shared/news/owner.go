@@ -13,8 +13,12 @@ type Owner struct {
 }
 
 // CustomerOf reads the customer from the unique value, which survives a move, or
-// from the fields of a ticket that an agent opened for a customer.
+// from the fields of a ticket that an agent opened for a customer. Who was erased is
+// nobody.
 func CustomerOf(i tracker.Issue) (Owner, bool) {
+	if i.Erased {
+		return Owner{}, false
+	}
 	if a, draft, ok := ticket.ParseUnique(i.Unique); ok {
 		return Owner{a, ticket.Ref{Draft: draft}}, true
 	}

@@ -137,6 +137,7 @@ func TestPoll_MovedOutOfTheCatalogue(t *testing.T) {
 		cfg.Tracker.Queues = append(cfg.Tracker.Queues, sandbox.DefaultQueue("DEV"))
 	})
 	c := wiringtest.Telegrammer()
+	r.Met(c)
 	k := r.Open(c, "d1")
 	p := &news.Poll{Tracker: r.Bot.Tracker, Store: r.DB, Publisher: r.Publisher, Queues: r.Catalogue.Queues(), Now: time.Now}
 	if _, err := p.Run(r.Context()); err != nil {

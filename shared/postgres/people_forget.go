@@ -2,25 +2,24 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
 	"supportbot/shared/messenger"
+	"supportbot/shared/person"
 	"supportbot/shared/ticket"
 )
-
-// ErrBusy means that a job of a customer's runs at this moment.
-var ErrBusy = errors.New("a job of theirs is running, try again in a minute")
 
 // Forget erases a customer: who they are, where they write from, all jobs with what
 // they wrote and were sent, and the texts of messages to them alone. What stays are
 // bare numbers that lead to nobody any more (in counts of broadcasts, in who created
-// one). It gives the addresses that were erased, for the caller to drop what is kept
-// of their conversations; those of somebody unknown are none. Who writes again is a
+// one). Of their tickets, which are given by immutable ids, nobody looks for news any
+// more. It gives the addresses that were erased, for the caller to drop what is kept
+// of their conversations; job.ErrNotFound: nobody has the id. person.ErrBusy: a job of
+// theirs, or a look at one of the tickets, runs at this moment. Who writes again is a
 // new person.
-func (db *DB) Forget(ctx context.Context, id int64) (gone []messenger.Address, err error) {
+func (db *DB) Forget(ctx context.Context, id int64, issues ...string) (gone []messenger.Address, err error) {
 	err = db.inTx(ctx, func(tx pgx.Tx) error {
 		gone = nil
 		id, _, err := lockPeople(ctx, tx, id, id)
@@ -38,10 +37,14 @@ func (db *DB) Forget(ctx context.Context, id int64) (gone []messenger.Address, e
 			WHERE kind = 'message' AND (audience->'customers'->>0)::bigint IN (SELECT id FROM people WHERE id = $1 OR merged_into = $1)`, id)
 		b.Queue(`DELETE FROM people WHERE merged_into = $1`, id)
 		b.Queue(`DELETE FROM people WHERE id = $1`, id)
+		b.Queue(`DELETE FROM ticket_cursors WHERE issue = ANY($1)`, issues)
+		b.Queue(`DELETE FROM answers WHERE issue = ANY($1)`, issues)
+		b.Queue(`DELETE FROM dead_letters WHERE job IN (SELECT id FROM jobs WHERE lane = ANY($1))
+			OR EXISTS (SELECT FROM unnest($2::text[]) named WHERE starts_with(correlation_id, named))`, lanesOf(gone), named(gone))
 		if err := tx.SendBatch(ctx, b).Close(); err != nil {
 			return fmt.Errorf("erase person: %w", err)
 		}
-		return eraseJobs(ctx, tx, gone)
+		return eraseJobs(ctx, tx, append(lanesOf(gone), lookLanes(issues)...))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("forget customer: %w", err)
@@ -49,12 +52,32 @@ func (db *DB) Forget(ctx context.Context, id int64) (gone []messenger.Address, e
 	return gone, nil
 }
 
-// eraseJobs deletes the jobs of conversations, whose lanes it locks.
-func eraseJobs(ctx context.Context, tx pgx.Tx, chats []messenger.Address) error {
-	var lanes []string
+// lanesOf are the lanes of conversations.
+func lanesOf(chats []messenger.Address) (lanes []string) {
 	for _, a := range chats {
 		lanes = append(lanes, ticket.InboundLane(a), ticket.OutboundLane(a))
 	}
+	return lanes
+}
+
+// named is what the names of events begin with that name their chat.
+func named(chats []messenger.Address) (names []string) {
+	for _, a := range chats {
+		names = append(names, a.String()+":")
+	}
+	return names
+}
+
+// lookLanes are the lanes in which somebody looks at issues.
+func lookLanes(issues []string) (lanes []string) {
+	for _, i := range issues {
+		lanes = append(lanes, ticket.IssueLane(i))
+	}
+	return lanes
+}
+
+// eraseJobs deletes the jobs of lanes, which it locks.
+func eraseJobs(ctx context.Context, tx pgx.Tx, lanes []string) error {
 	var running bool
 	b := &pgx.Batch{}
 	b.Queue(`INSERT INTO lanes (name) SELECT name FROM unnest($1::text[]) name ORDER BY name
@@ -67,7 +90,38 @@ func eraseJobs(ctx context.Context, tx pgx.Tx, chats []messenger.Address) error 
 		return fmt.Errorf("erase jobs: %w", err)
 	}
 	if running {
-		return ErrBusy
+		return person.ErrBusy
 	}
 	return nil
+}
+
+// UnderWay says how many jobs of a person have begun something outside whose end is
+// not written down yet. The ones in review are not among them: they wait for somebody.
+func (db *DB) UnderWay(ctx context.Context, id int64) (n int, err error) {
+	chats, err := db.Addresses(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	err = db.pool.QueryRow(ctx, `SELECT count(*) FROM jobs
+		WHERE lane = ANY($1) AND open AND held_at IS NULL AND (state = 'running' OR stage LIKE 'begin %')`, lanesOf(chats)).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("count jobs under way: %w", err)
+	}
+	return n, nil
+}
+
+// Drafts gives the tickets that a person asked for in the last 30 days and that may be
+// in Tracker.
+func (db *DB) Drafts(ctx context.Context, id int64) ([]person.Draft, error) {
+	chats, err := db.Addresses(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return collect(ctx, db.pool, "find drafts", func(row pgx.CollectableRow) (d person.Draft, err error) {
+		err = row.Scan(&d.Address.Messenger, &d.Address.Bot, &d.Address.Chat, &d.ID, &d.Issue)
+		return d, err
+	}, `
+		SELECT payload #>> '{customer,address,messenger}', payload #>> '{customer,address,bot}', payload #>> '{customer,address,chat}',
+			payload ->> 'draft', coalesce(result ->> 'issue', '')
+		FROM jobs WHERE lane = ANY($1) AND kind = $2 AND (stage <> '' OR state = 'completed') ORDER BY id`, lanesOf(chats), ticket.KindCreate)
 }

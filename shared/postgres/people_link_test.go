@@ -15,7 +15,6 @@ import (
 	"supportbot/shared/job"
 	"supportbot/shared/messenger"
 	"supportbot/shared/person"
-	"supportbot/shared/postgres"
 	"supportbot/shared/postgres/schema"
 )
 
@@ -201,7 +200,7 @@ func TestForget(t *testing.T) {
 	if err != nil || c.Job == nil {
 		t.Fatalf("claim: %+v, %v", c, err)
 	}
-	if _, err := s.db.Forget(s.ctx, a); !errors.Is(err, postgres.ErrBusy) {
+	if _, err := s.db.Forget(s.ctx, a); !errors.Is(err, person.ErrBusy) {
 		t.Errorf("forget while a job runs: %v, want ErrBusy", err)
 	}
 	if p, err := s.db.PersonByID(s.ctx, a); err != nil || p == nil {

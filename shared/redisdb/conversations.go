@@ -3,6 +3,7 @@ package redisdb
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -37,6 +38,7 @@ func NewConversations(client redis.UniversalClient) *Conversations {
 
 func conversationKey(a messenger.Address) string { return "conversation:{" + a.String() + "}" }
 func seenKey(a messenger.Address) string         { return "seen:{" + a.String() + "}" }
+func erasedKey(a messenger.Address) string       { return "erased:" + hashed(a.String()) }
 func ticketsKey(a messenger.Address) string      { return "tickets:{" + a.String() + "}" }
 
 func millis(d time.Duration) int64 { return d.Milliseconds() }
@@ -44,9 +46,13 @@ func millis(d time.Duration) int64 { return d.Milliseconds() }
 // Load reads a conversation and counts the event against its customer's limit. An
 // event that is refused counts as seen.
 func (c *Conversations) Load(ctx context.Context, l dialog.Lookup) (dialog.Snapshot, error) {
-	keys := []string{conversationKey(l.Address), seenKey(l.Address), ticketsKey(l.Address)}
+	at := ""
+	if !l.At.IsZero() {
+		at = strconv.FormatInt(l.At.UnixMilli(), 10)
+	}
+	keys := []string{conversationKey(l.Address), seenKey(l.Address), ticketsKey(l.Address), erasedKey(l.Address)}
 	reply, err := load.Run(ctx, c.client, keys,
-		l.Key, l.Burst, millis(l.Every), millis(warnPause), millis(dialog.DraftLife), millis(seenLife), seenSize).Slice()
+		l.Key, l.Burst, millis(l.Every), millis(warnPause), millis(dialog.DraftLife), millis(seenLife), seenSize, at).Slice()
 	if err != nil {
 		return dialog.Snapshot{}, fmt.Errorf("load conversation: %w", err)
 	}
@@ -188,4 +194,31 @@ func (c *Conversations) ForgetPerson(ctx context.Context, a messenger.Address) e
 		return fmt.Errorf("forget person: %w", err)
 	}
 	return nil
+}
+
+// Kept gives the dialog's state as it is kept; nil when there is none.
+func (c *Conversations) Kept(ctx context.Context, a messenger.Address) (json.RawMessage, error) {
+	raw, err := c.client.HGet(ctx, conversationKey(a), "s").Bytes()
+	if errors.Is(err, redis.Nil) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read conversation: %w", err)
+	}
+	return raw, nil
+}
+
+// Erase drops all that is kept of a conversation. ok is false, and nothing is done,
+// while somebody works on it: what they would write after it would stay. As long as
+// messengers may repeat what was said before, the time is kept, under a digest.
+func (c *Conversations) Erase(ctx context.Context, a messenger.Address) (ok bool, err error) {
+	if err := dropCodes(ctx, c.client, a); err != nil {
+		return false, fmt.Errorf("erase conversation: %w", err)
+	}
+	keys := []string{conversationKey(a), seenKey(a), ticketsKey(a), indexKey, erasedKey(a)}
+	n, err := erase.Run(ctx, c.client, keys, a.String(), millis(leaseTime), millis(seenLife)).Int()
+	if err != nil {
+		return false, fmt.Errorf("erase conversation: %w", err)
+	}
+	return n == 1, nil
 }

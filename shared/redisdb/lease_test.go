@@ -3,6 +3,7 @@ package redisdb_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"supportbot/shared/dialog"
 	"supportbot/shared/messenger"
 	"supportbot/shared/person"
+	"supportbot/shared/redisdb"
 )
 
 func TestLease_OneHolderDrainsAll(t *testing.T) {
@@ -182,5 +184,74 @@ func TestConversation_ClockGoesBack(t *testing.T) {
 	}
 	if got := k.take("tok3", ""); got.Holds {
 		t.Error("a lease that is good was taken")
+	}
+}
+
+// A conversation is dropped whole, and not while somebody works on it: what they would
+// write afterwards would stay.
+func TestErase(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	k := newTalk(t)
+	other := messenger.Address{Messenger: messenger.VK, Bot: "1", Chat: "2"}
+	if _, err := k.store.Commit(ctx, dialog.Write{Address: other, Key: "theirs", Token: "t", State: dialog.State{Last: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	before := k.client.DBSize(ctx).Val()
+	erase := func() bool {
+		t.Helper()
+		ok, err := k.store.Erase(ctx, k.a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ok
+	}
+	if kept, err := k.store.Kept(ctx, k.a); kept != nil || err != nil {
+		t.Errorf("kept of nobody: %s, %v", kept, err)
+	}
+	w := k.write("e1", "tok1", 0)
+	w.Tickets = &dialog.Tickets{Known: true, At: time.Now()}
+	w.Profile = &dialog.Profile{Person: person.Person{ID: 1}}
+	k.commit(w)
+	codes := redisdb.NewSessions(k.client)
+	code, err := codes.LinkCode(ctx, k.a)
+	if err == nil {
+		_, err = codes.UseLink(ctx, code, k.a)
+	}
+	if err == nil {
+		_, err = codes.LinkCode(ctx, other)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := k.store.Kept(ctx, k.a); len(kept) == 0 || err != nil {
+		t.Errorf("kept: %s, %v", kept, err)
+	}
+	if erase() {
+		t.Error("erased with an entry that is not done")
+	}
+	k.finish("tok1", "e1")
+	for range 2 {
+		if !erase() {
+			t.Error("not erased, although nobody works on it")
+		}
+		if got := k.client.DBSize(ctx).Val(); got != before+2 || k.stale() {
+			t.Errorf("%d keys, want the %d of the other one, their code and a time: %v", got, before, k.client.Keys(ctx, "*").Val())
+		}
+	}
+	for _, key := range k.client.Keys(ctx, "*").Val() {
+		if strings.Contains(key, k.a.Chat) {
+			t.Errorf("key %s", key)
+		}
+	}
+	now := k.client.Time(ctx).Val()
+	for at, want := range map[time.Time]dialog.Verdict{now.Add(-time.Hour): dialog.Seen, now.Add(time.Second): dialog.Fresh, {}: dialog.Fresh} {
+		s, err := k.store.Load(ctx, dialog.Lookup{Address: k.a, Key: "e1", At: at})
+		if err != nil || s.Verdict != want {
+			t.Errorf("said at %s: %s, %v; want %s", at, s.Verdict, err, want)
+		}
+		if s, err = k.store.Load(ctx, dialog.Lookup{Address: other, Key: "e2", At: at}); err != nil || s.Verdict != dialog.Fresh {
+			t.Errorf("said by somebody else at %s: %s, %v", at, s.Verdict, err)
+		}
 	}
 }

@@ -55,3 +55,25 @@ func (s *Sessions) UseLink(ctx context.Context, code string, by messenger.Addres
 	}
 	return first == by.String(), nil
 }
+
+// dropCodes ends the codes that mean an address, or that it has used. It goes through
+// all keys: nobody else looks for codes by their address.
+func dropCodes(ctx context.Context, client redis.UniversalClient, a messenger.Address) error {
+	for keys := client.Scan(ctx, 0, "link:*", scanPage).Iterator(); ; {
+		if !keys.Next(ctx) {
+			return keys.Err()
+		}
+		of, err := client.Get(ctx, keys.Val()).Result()
+		if err != nil && !errors.Is(err, redis.Nil) {
+			return err
+		}
+		if of == a.String() {
+			if err := client.Del(ctx, keys.Val()).Err(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// scanPage is how many keys one step of a scan looks at.
+const scanPage = 1000

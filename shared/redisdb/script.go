@@ -67,11 +67,13 @@ local function put_tickets(key, generation, at, ttl, args, first)
 end
 `
 
-// KEYS conversation, seen, tickets
+// KEYS conversation, seen, tickets, erased
 // ARGV key, burst, every (ms), pause between warnings (ms), ttl (ms), seen's ttl
-// (ms), seen's size
+// (ms), seen's size, when it happened (ms; empty: unknown)
 var load = redis.NewScript(prelude + `
 if redis.call('ZSCORE', KEYS[2], ARGV[1]) then return {'seen'} end
+local erased = redis.call('GET', KEYS[4])
+if erased and ARGV[8] ~= '' and tonumber(ARGV[8]) < tonumber(erased) then return {'seen'} end
 local verdict = 'fresh'
 -- What is refused stays so, whoever brings it later.
 local function refused(t)
@@ -195,6 +197,17 @@ for i = 1, #list, 4 do
   if list[i] ~= ARGV[2] and list[i + 3] == ARGV[1] then redis.call('HDEL', KEYS[1], 'b:' .. list[i]) end
 end
 return 0
+`)
+
+// KEYS conversation, seen, tickets, index, erased; ARGV address, lease (ms), erased's
+// ttl (ms). Messengers tell whole seconds: what comes in this one is heard.
+var erase = redis.NewScript(prelude + `
+local left = tonumber(redis.call('HGET', KEYS[1], 'lu') or '0') - now()
+if #entries(KEYS[1]) > 0 or (left > 0 and left <= 2 * tonumber(ARGV[2])) then return 0 end
+redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
+redis.call('ZREM', KEYS[4], ARGV[1])
+redis.call('SET', KEYS[5], ms(math.floor(now() / 1000) * 1000), 'PX', ARGV[3])
+return 1
 `)
 
 // KEYS index; ARGV age (ms), how many, what the keys of conversations begin and

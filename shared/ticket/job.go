@@ -117,6 +117,7 @@ const (
 	NoteResent      NoteKind = "resent"      // sent once more after an unknown outcome: may have come twice
 	NoteReview      NoteKind = "review"      // nobody knows whether it arrived; waits for an operator
 	NoteTooLarge    NoteKind = "too_large"   // a file was over the messenger's limit
+	NoteErased      NoteKind = "erased"      // the customer was erased: nothing reaches them any more
 )
 
 // Again handles an event once more when Tracker can be read: which of several

@@ -50,10 +50,13 @@ func (l *Lister) History(ctx context.Context, a messenger.Address, ref ticket.Re
 // find reads a ticket of this customer's; a button that names another one's is
 // forged.
 func (l *Lister) find(ctx context.Context, a messenger.Address, ref ticket.Ref) (tracker.Issue, error) {
+	var issue tracker.Issue
+	var err error
 	if ref.Draft != "" {
-		return l.Tracker.FindByUnique(ctx, ticket.Unique(a, ref.Draft))
+		issue, err = l.Tracker.FindByUnique(ctx, ticket.Unique(a, ref.Draft))
+	} else {
+		issue, err = l.Tracker.Issue(ctx, ref.Issue)
 	}
-	issue, err := l.Tracker.Issue(ctx, ref.Issue)
 	if err != nil {
 		return tracker.Issue{}, err
 	}

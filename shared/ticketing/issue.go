@@ -30,6 +30,9 @@ func (s *Service) issue(ctx context.Context, r *job.Run, a messenger.Address, re
 		if err != nil {
 			return "", decide(ctx, r, fmt.Errorf("find ticket: %w", err))
 		}
+		if !owns(a, found) {
+			return "", job.Review(errForeign)
+		}
 		return found.ID, nil
 	}
 	if made.Lane.Name != ticket.InboundLane(a) {

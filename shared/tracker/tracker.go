@@ -26,6 +26,7 @@ type Issue struct {
 	AssigneeID   string // as entries of the changelog carry it
 	AssigneeName string // for people only
 	Unique       string // what the creator gave as NewIssue.Unique
+	Erased       bool   // the customer was erased (TagErased)
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
 	ResolvedAt   time.Time // zero while open
@@ -36,7 +37,6 @@ type Issue struct {
 	Fields map[Field]string
 }
 
-// Clock is a timer of an SLA rule. Tracker's reference does not describe its form,
 // Named reports whether Tracker told which issue it is and when it changed.
 func (i Issue) Named() bool { return i.ID != "" && !i.UpdatedAt.IsZero() }
 
@@ -44,6 +44,7 @@ func (i Issue) Named() bool { return i.ID != "" && !i.UpdatedAt.IsZero() }
 // names them no more. Like all tags it survives a move.
 const TagErased = "support-erased"
 
+// Clock is a timer of an SLA rule. Tracker's reference does not describe its form,
 // which is not verified.
 type Clock struct {
 	FailsAt time.Time // moves while the timer is paused; zero when Tracker does not say

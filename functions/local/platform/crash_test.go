@@ -12,6 +12,7 @@ import (
 	"supportbot/shared/job"
 	"supportbot/shared/messenger"
 	"supportbot/shared/obs"
+	"supportbot/shared/person"
 	"supportbot/shared/ticket"
 )
 
@@ -38,6 +39,8 @@ var lives = map[string]life{
 	"conversation":            dieOpening,
 	broadcast.KindPlan:        dieBroadcasting,
 	broadcast.KindBatch:       dieBroadcasting,
+	person.KindErase:          dieForgetting,
+	person.KindExport:         dieExporting,
 }
 
 // group is the points at which the platform dies, one after the other, in one
@@ -84,6 +87,8 @@ func groups(t *testing.T) (all []group) {
 			if slices.Contains(conversation.Stages[slices.Index(conversation.Stages, conversation.StageReplied):], conversation.Stage(at)) {
 				name = "conversation/replying"
 			}
+		case strings.HasPrefix(point, "person."): // its stages follow each other in one scenario
+			name = kind + "/" + at
 		case strings.HasSuffix(stage, "/"+job.StageRun) && at == job.HookBegun:
 			name += "/" + job.HookDone
 		default:

@@ -67,6 +67,7 @@ type world struct {
 	children []*crash // processes that run the platform, if it does not run in this one
 	crash    *crash   // the one that dies
 	fresh    bool     // nothing is set up at the services: make connect does it
+	idle     bool     // the platform is called, and does nothing by itself
 }
 
 type option func(*world)
@@ -145,6 +146,9 @@ func (w *world) start() (stop func()) {
 		w.t.Fatal(err)
 	}
 	w.front.add(serve(w.t, p.Handler))
+	if w.idle {
+		return func() {}
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); p.Run(ctx) }()

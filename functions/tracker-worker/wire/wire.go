@@ -7,6 +7,7 @@ import (
 	"supportbot/shared/messenger"
 	"supportbot/shared/messenger/all"
 	"supportbot/shared/news"
+	"supportbot/shared/privacy"
 	"supportbot/shared/ticket"
 	"supportbot/shared/wiring"
 	"supportbot/shared/wiring/bot"
@@ -30,5 +31,6 @@ func New(rt wiring.Runtime) (*job.Worker, error) {
 		Senders:   func(a messenger.Address) (delivery.Sender, bool) { return messengers.For(a) },
 		Catalogue: b.Catalogue, Log: rt.Log,
 	})
-	return b.Worker(rt, ticket.QueueDeliveries, looker.Kinds(), deliveries.Kinds()), nil
+	private := b.Privacy(func(a messenger.Address) (privacy.Sender, bool) { return messengers.For(a) })
+	return b.Worker(rt, ticket.QueueDeliveries, looker.Kinds(), deliveries.Kinds(), private.Kinds()), nil
 }

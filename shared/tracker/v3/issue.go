@@ -145,3 +145,31 @@ func (c *Client) SetFields(ctx context.Context, issue string, fields map[tracker
 	}
 	return err
 }
+
+// Detach clears local fields of an issue, as far as its queue has them, and marks it as
+// one whose customer was erased. Doing it twice is doing it once. Three calls.
+func (c *Client) Detach(ctx context.Context, issue string, fields ...tracker.Field) error {
+	const call = "detach issue"
+	now, err := c.Issue(ctx, issue)
+	if err != nil {
+		return fmt.Errorf("%s: %w", call, err)
+	}
+	ids, err := c.fieldIDs(ctx, now.Queue)
+	if err != nil {
+		return fmt.Errorf("%s: %w", call, err)
+	}
+	body := map[string]any{"tags": map[string]any{"add": []string{tracker.TagErased}}}
+	for _, f := range fields {
+		if id, known := ids[f]; known {
+			body[id] = nil
+		}
+	}
+	var w issueWire
+	_, err = c.do(ctx, request{
+		call: call, method: http.MethodPatch, path: issuePath(now.ID), body: body, write: true, personal: true,
+	}, &w)
+	if err != nil {
+		c.suspect(now.Queue, err)
+	}
+	return err
+}

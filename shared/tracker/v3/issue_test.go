@@ -385,3 +385,44 @@ func TestIds_EmptyOrPathsAreRefusedBeforeAnyCall(t *testing.T) {
 		t.Errorf("got %d calls, want only the last", len(calls))
 	}
 }
+
+// TestDetach: the fields that were named are gone, the others and the tags stay, and
+// the issue says whose it is no more, wherever it is.
+func TestDetach(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	ctx := context.Background()
+	i := w.create(t, tracker.NewIssue{Queue: "SUP", Unique: "support:telegram:1:42:d1", Tags: []string{"telegram"}, Fields: customer("42")})
+	raw, err := w.agent.Create(sandbox.NewTicket{Queue: "RAW", Summary: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		for _, id := range []string{i.ID, raw.ID} {
+			if err := w.Detach(ctx, id, tracker.FieldChat, tracker.FieldNickname, tracker.FieldName); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	want := map[tracker.Field]string{tracker.FieldMessenger: "telegram", tracker.FieldBot: "1099511627777", tracker.FieldLocale: "ru"}
+	for _, read := range []func() (tracker.Issue, error){
+		func() (tracker.Issue, error) { return w.Issue(ctx, i.ID) },
+		func() (tracker.Issue, error) { return w.FindByUnique(ctx, "support:telegram:1:42:d1") },
+	} {
+		got, err := read()
+		if err != nil || !got.Erased {
+			t.Fatalf("erased %v, %v", got.Erased, err)
+		}
+		if diff := cmp.Diff(want, got.Fields); diff != "" {
+			t.Error(diff)
+		}
+	}
+	k, _ := w.server.Ticket(i.Key)
+	if diff := cmp.Diff([]string{"telegram", tracker.TagErased}, k.Tags); diff != "" {
+		t.Error(diff)
+	}
+	if got, err := w.Issue(ctx, raw.ID); err != nil || !got.Erased {
+		t.Errorf("in a queue without fields: erased %v, %v", got.Erased, err)
+	}
+	wantKind(t, w.Detach(ctx, "SUP-999", tracker.FieldChat), tracker.NotFound)
+}

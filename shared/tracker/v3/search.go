@@ -2,6 +2,7 @@ package v3
 
 import (
 	"context"
+	"iter"
 	"maps"
 	"net/http"
 	"net/url"
@@ -41,6 +42,14 @@ func (c *Client) Search(ctx context.Context, queues []string, fields map[tracker
 		issues = append(issues, w.issue())
 	}
 	return issues, nil
+}
+
+// Of goes through all issues that Search knows, whatever their number, as
+// UpdatedSince does.
+func (c *Client) Of(ctx context.Context, queues []string, fields map[tracker.Field]string) iter.Seq2[tracker.Issue, error] {
+	return c.scroll(ctx, fieldQuery(c.queues(queues), fields), func(w *issueWire) bool {
+		return w.validate() == nil && matches(w.local, fields)
+	})
 }
 
 func (c *Client) queues(queues []string) []string {

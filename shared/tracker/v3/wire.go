@@ -77,6 +77,17 @@ func (d *day) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
+// tags are a list of texts. Anything else counts as none.
+type tags []string
+
+func (t *tags) UnmarshalJSON(raw []byte) error {
+	var list []string
+	if json.Unmarshal(raw, &list) == nil {
+		*t = list
+	}
+	return nil
+}
+
 // clocks are the timers of SLA rules. Their form is not documented: what cannot be
 // read is no timer.
 type clocks []tracker.Clock
@@ -153,6 +164,7 @@ type issueWire struct {
 	Resolution  ref    `json:"resolution"`
 	Assignee    ref    `json:"assignee"`
 	Unique      string `json:"unique"`
+	Tags        tags   `json:"tags"`
 	CreatedAt   moment `json:"createdAt"`
 	UpdatedAt   moment `json:"updatedAt"`
 	ResolvedAt  moment `json:"resolvedAt"`
@@ -196,7 +208,7 @@ func (w *issueWire) issue() tracker.Issue {
 		Description: w.Description, Type: w.Type.Key, Priority: w.Priority.Key,
 		Status:     tracker.Status{Key: w.Status.Key, Type: statusType(w.StatusType.Key), Display: w.Status.Display},
 		Resolution: w.Resolution.Key, Assignee: w.Assignee.user(), AssigneeID: string(w.Assignee.ID), AssigneeName: w.Assignee.Display,
-		Unique: w.Unique, Deadline: w.Deadline.Time, SLA: w.SLA,
+		Unique: w.Unique, Erased: slices.Contains(w.Tags, tracker.TagErased), Deadline: w.Deadline.Time, SLA: w.SLA,
 		CreatedAt: w.CreatedAt.Time, UpdatedAt: w.UpdatedAt.Time, ResolvedAt: w.ResolvedAt.Time, Fields: w.local,
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"supportbot/shared/news"
 	"supportbot/shared/obs"
 	"supportbot/shared/pace"
+	"supportbot/shared/privacy"
 	"supportbot/shared/redisdb"
 	"supportbot/shared/ticketing"
 	v3 "supportbot/shared/tracker/v3"
@@ -99,6 +100,13 @@ func (b *Bot) Conversation(senders ...conversation.Sender) *conversation.Service
 		d.Hook = func(s conversation.Stage) { b.rt.Hook(string(s)) }
 	}
 	return conversation.New(d)
+}
+
+// Privacy hands out and forgets what is known of customers.
+func (b *Bot) Privacy(senders func(messenger.Address) (privacy.Sender, bool)) *privacy.Service {
+	return privacy.New(privacy.Deps{
+		Tracker: b.Tracker, Queues: b.Catalogue.Queues(), People: b.DB, Conversations: b.Conversations, Senders: senders, Pacer: b.Pace,
+	})
 }
 
 // OpenTickets gives the chats that have a ticket without a resolution.

@@ -7,6 +7,7 @@ import (
 	"supportbot/shared/job"
 	"supportbot/shared/messenger"
 	"supportbot/shared/news"
+	"supportbot/shared/person"
 	sandbox "supportbot/shared/sandbox/tracker"
 	"supportbot/shared/ticket"
 )
@@ -169,4 +170,13 @@ func Comments(k sandbox.Ticket, text string) (found []string) {
 		}
 	}
 	return found
+}
+
+// Met lets a customer be known, as they are who have written.
+func (r *Rig) Met(c ticket.Customer) {
+	r.T.Helper()
+	v := person.Visit{Identity: person.Identity{Address: c.Address, User: c.User, SeenAt: time.Now()}}
+	if _, _, err := r.DB.Record(r.Context(), v, nil); err != nil {
+		r.T.Fatal(err)
+	}
 }

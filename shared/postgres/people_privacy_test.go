@@ -1,0 +1,137 @@
+package postgres_test
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"supportbot/shared/broadcast"
+	"supportbot/shared/job"
+	"supportbot/shared/messenger"
+	"supportbot/shared/person"
+	"supportbot/shared/ticket"
+)
+
+// created is the job that opens a ticket for somebody in Telegram.
+func created(draft, id string) job.New {
+	a := chat(messenger.Telegram, id)
+	j := newJob(ticket.DraftKey(draft), ticket.InboundLane(a), 1)
+	j.Kind, j.Payload = ticket.KindCreate, ticket.Create{Draft: draft, Customer: ticket.Customer{Address: a}, Subject: "canary"}
+	return j
+}
+
+func TestDossier(t *testing.T) {
+	t.Parallel()
+	s := newStudio(t, 2)
+	a, b, other := s.person("tags = '{beta}', news = false", "a"), s.person("", "vk:b"), s.person("", "other")
+	if _, err := s.db.Link(s.ctx, a, b); err != nil {
+		t.Fatal(err)
+	}
+	for _, to := range []int64{a, other} {
+		spec := news("text")
+		spec.Kind, spec.Title, spec.Audience.Customers = broadcast.Message, "to one", []int64{to}
+		s.planned(spec)
+	}
+	out := newJob("out", "out:telegram:"+telegramBot+":a", 2)
+	out.Payload = map[string]string{"text": "of somebody else"}
+	if _, err := s.db.Insert(s.ctx, []job.New{created("d1", "a"), out, created("d2", "other")}); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []int64{a, b} { // by the old id, too
+		d, err := s.db.Dossier(s.ctx, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Person.ID != a || len(d.Chats) != 2 || len(d.Broadcasts) != 1 || len(d.Requests) != 2 || d.Person.Settings.News || !d.Person.Settings.Status {
+			t.Errorf("dossier %+v", d)
+		}
+		if diff := cmp.Diff([]string{"beta"}, d.Person.Tags); diff != "" {
+			t.Error(diff)
+		}
+		var wrote ticket.Create
+		if err := json.Unmarshal(d.Requests[0].Content, &wrote); err != nil || wrote.Subject != "canary" || d.Requests[1].Content != nil {
+			t.Errorf("requests %s", d.Requests)
+		}
+		if got := d.Broadcasts[0]; got.Title != "to one" || got.Kind != "message" || got.Outcome != "" {
+			t.Errorf("broadcast %+v", got)
+		}
+	}
+	if _, err := s.db.Dossier(s.ctx, 1<<40); !errors.Is(err, job.ErrNotFound) {
+		t.Errorf("of nobody: %v", err)
+	}
+}
+
+// Who is forgotten waits for what has begun: a ticket that may come must not come
+// behind our back.
+func TestUnderWayAndDrafts(t *testing.T) {
+	t.Parallel()
+	s := newStudio(t, 2)
+	a := s.person("", "a")
+	s.person("", "other")
+	if _, err := s.db.Insert(s.ctx, []job.New{created("none", "a"), created("maybe", "a"), created("done", "a"), created("theirs", "other")}); err != nil {
+		t.Fatal(err)
+	}
+	under := func(want int) {
+		t.Helper()
+		if n, err := s.db.UnderWay(s.ctx, a); err != nil || n != want {
+			t.Errorf("%d are under way, %v; want %d", n, err, want)
+		}
+	}
+	under(0)
+	s.exec(`UPDATE jobs SET stage = 'begin create' WHERE key IN ('draft:maybe', 'draft:theirs')`)
+	under(1)
+	s.exec(`UPDATE jobs SET state = 'needs_review' WHERE key = 'draft:maybe'`)
+	under(0)
+	s.exec(`UPDATE jobs SET state = 'completed', stage = 'done intro', result = '{"issue": "i1"}' WHERE key = 'draft:done'`)
+	got, err := s.db.Drafts(s.ctx, a)
+	where := chat(messenger.Telegram, "a")
+	want := []person.Draft{{Address: where, ID: "maybe"}, {Address: where, ID: "done", Issue: "i1"}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v %s", err, diff)
+	}
+}
+
+// Nobody may look at a ticket while its customer is forgotten: the look would make a
+// delivery to somebody who is nobody any more.
+func TestForget_Tickets(t *testing.T) {
+	t.Parallel()
+	s := newStudio(t, 2)
+	a := s.person("", "a")
+	look := newJob("look", ticket.IssueLane("i1"), 1)
+	made, err := s.db.Insert(s.ctx, []job.New{look, newJob("other look", ticket.IssueLane("i2"), 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.exec(`INSERT INTO ticket_cursors (issue, starts_at) VALUES ('i1', now()), ('i2', now())`)
+	s.exec(`INSERT INTO answers (issue, comment, version, messages) VALUES ('i1', '1', 1, '{7}'), ('i2', '1', 1, '{7}')`)
+	if made, err = s.db.Insert(s.ctx, []job.New{look, created("d1", "a")}); err != nil {
+		t.Fatal(err)
+	}
+	s.exec(`INSERT INTO dead_letters (queue, message, job, state, correlation_id) VALUES
+		('tickets', '1', $1, 'queued', ''), ('tickets', '2', NULL, '', $2), ('tickets', '3', $3, 'queued', 'telegram:1:2')`,
+		made[1].ID, chat(messenger.Telegram, "a").String()+":15", made[0].ID)
+	c, err := s.db.Claim(s.ctx, "tickets", made[0].ID, tokenA)
+	if err != nil || c.Job == nil {
+		t.Fatalf("claim: %+v, %v", c, err)
+	}
+	if _, err := s.db.Forget(s.ctx, a, "i1"); !errors.Is(err, person.ErrBusy) {
+		t.Errorf("forget while somebody looks: %v, want ErrBusy", err)
+	}
+	if _, err := s.db.Finish(s.ctx, job.Finish{Job: c.Job, Token: tokenA, Verdict: job.VerdictCompleted}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.db.Forget(s.ctx, a, "i1"); err != nil {
+		t.Fatal(err)
+	}
+	for what, sql := range map[string]string{
+		"cursors": `SELECT string_agg(issue, ',') FROM ticket_cursors`, "answers": `SELECT string_agg(issue, ',') FROM answers`,
+		"dead letters": `SELECT replace(string_agg(message, ','), '3', 'i2') FROM dead_letters`,
+		"looks":        `SELECT string_agg(substr(lane, 7), ',') FROM jobs`,
+	} {
+		if got := get[string](s, sql); got != "i2" {
+			t.Errorf("%s of %s are left, want those of i2", what, got)
+		}
+	}
+}
