@@ -111,14 +111,15 @@ func (c Config) published(ctx context.Context) {
 	}
 }
 
-// show is the response event of an HTTP function as a person reads it.
+// show is the response event of an HTTP function as a person reads it; of another
+// function its answer.
 func show(answer []byte) string {
 	var r struct {
 		Status int    `json:"statusCode"`
 		Body   string `json:"body"`
 		Packed bool   `json:"isBase64Encoded"`
 	}
-	if err := json.Unmarshal(answer, &r); err != nil {
+	if err := json.Unmarshal(answer, &r); err != nil || r.Status == 0 {
 		return string(answer)
 	}
 	if r.Packed {

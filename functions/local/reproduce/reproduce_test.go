@@ -14,6 +14,7 @@ import (
 	"supportbot/functions/local/platform"
 	"supportbot/functions/local/reproduce"
 	"supportbot/shared/backend/backendtest"
+	"supportbot/shared/clickhouse/clickhousetest"
 	"supportbot/shared/obs"
 	"supportbot/shared/postgres/schema"
 	"supportbot/shared/sandbox"
@@ -81,7 +82,8 @@ type desk struct {
 	log *buffer
 }
 
-func newDesk(t *testing.T) *desk {
+// newDesk makes a desk; more are further variables and their values.
+func newDesk(t *testing.T, more ...string) *desk {
 	t.Helper()
 	fakes, err := sandbox.Servers(sandbox.ServersConfig{})
 	if err != nil {
@@ -94,6 +96,9 @@ func newDesk(t *testing.T) *desk {
 	}
 	for _, v := range fakes.Variables() {
 		vars[v.Name] = v.Value
+	}
+	for i := 0; i+1 < len(more); i += 2 {
+		vars[more[i]] = more[i+1]
 	}
 	d := &desk{out: &bytes.Buffer{}, log: &buffer{}}
 	queue := platform.NewQueue(nil)
@@ -156,11 +161,34 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestRun_History: the timer of the history brings its event to the loader, which needs
+// a ClickHouse and says so.
+func TestRun_History(t *testing.T) {
+	t.Parallel()
+	e, err := reproduce.Recognize([]byte(`{"messages":[{"details":{"trigger_id":"a1s","payload":"{\"since\":\"2020-01-01\"}"}}]}`), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := reproduce.Run(context.Background(), newDesk(t).cfg, e); err == nil || !strings.Contains(err.Error(), "needs CLICKHOUSE_URL") {
+		t.Errorf("without a ClickHouse: got %v", err)
+	}
+	_, url := clickhousetest.New(t)
+	d := newDesk(t, "CLICKHOUSE_URL", url)
+	if err := reproduce.Run(context.Background(), d.cfg, e); err != nil {
+		t.Errorf("%v\n%s", err, d.log.String())
+	}
+	for _, want := range []string{"a timer -> analytics-loader", `answer: {`, `"done":true`, "call: Tracker"} {
+		if !strings.Contains(d.out.String(), want) {
+			t.Errorf("%q is not shown:\n%s\n%s", want, d.out, d.log.String())
+		}
+	}
+}
+
 func TestRun_NoSuchFunction(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	err := reproduce.Run(context.Background(), d.cfg, reproduce.Event{Function: "analytics-loader", Raw: []byte(`{}`)})
-	if err == nil || !strings.Contains(err.Error(), "analytics-loader is no function of the local platform") {
+	err := reproduce.Run(context.Background(), d.cfg, reproduce.Event{Function: "migrate", Raw: []byte(`{}`)})
+	if err == nil || !strings.Contains(err.Error(), "migrate is no function of the local platform") {
 		t.Errorf("got %v", err)
 	}
 }
