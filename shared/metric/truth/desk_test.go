@@ -62,6 +62,7 @@ type desk struct {
 	records []history.Record
 	player  *history.Player
 	tickets []*history.Ticket // as far as they were played
+	loads   []time.Time       // what had happened when they were loaded
 	client  *v3.Client
 	book    *catalogue.Catalogue
 	queues  []sandbox.Queue
@@ -187,10 +188,12 @@ func (d *desk) status(key string) string {
 	return key
 }
 
-// until lets everything happen that happens before a time, which it then is.
+// until lets everything happen that happens before a time, which it then is, and is to
+// be loaded.
 func (d *desk) until(at time.Time) {
 	d.t.Helper()
 	d.clock.set(at)
+	d.loads = append(d.loads, at)
 	var all sync.WaitGroup
 	todo := make(chan *history.Ticket)
 	problems := make(chan error, history.Connections)

@@ -41,14 +41,42 @@ type telling struct {
 	comments []comment
 }
 
-// facts gives what is known of the tickets of a history before a time.
-func facts(all []history.Record, before time.Time) (list []fact) {
+// facts gives what is known of the tickets of a history after loads at some times, in
+// their order. A customer's ticket is found wherever it is. One that an agent opened is
+// found in the desk's queue, and asked for elsewhere as long as it is known to be open.
+func facts(all []history.Record, loads []time.Time) (list []fact) {
 	for _, r := range all {
-		if r.Opened.Before(before) {
-			list = append(list, tell(r, before))
+		known := false
+		var f fact
+		for _, at := range loads {
+			if !r.Opened.Before(at) {
+				continue
+			}
+			if now := tell(r, at); r.By == "" || now.queue == r.Queue || known && !final(f.status()) {
+				f, known = now, true
+			}
+		}
+		if known {
+			list = append(list, f)
 		}
 	}
 	return list
+}
+
+// status is the present one.
+func (f fact) status() string { return f.stays[len(f.stays)-1].status }
+
+// lastSight is when a ticket that an agent opened after a time is moved out of the
+// desk's queue.
+func lastSight(all []history.Record, after time.Time) time.Time {
+	for _, r := range all {
+		for _, s := range r.Steps {
+			if r.By != "" && s.Queue != "" && r.Opened.After(after) {
+				return s.At
+			}
+		}
+	}
+	return time.Time{}
 }
 
 func tell(r history.Record, before time.Time) fact {

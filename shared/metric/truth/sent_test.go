@@ -78,7 +78,7 @@ func TestMetrics_OfWhatWasSent(t *testing.T) {
 	}
 	all := metrics(t)
 	now := day("2026-02-01")
-	for name, truth := range map[string]func(question) []string{"messages": s.byDirection, "broadcasts": s.byOutcome} {
+	for name, truth := range sentCounters {
 		m, _ := all.Find(name)
 		for _, p := range [][2]string{{"2025-10-20", "2025-11-03"}, {"2025-09-01", "2026-01-05"}, {"2025-01-01", "2026-03-01"}, {"2025-11-05", "2025-11-06"}} {
 			for _, z := range []string{"Europe/Berlin", "Asia/Kolkata"} {
@@ -88,7 +88,7 @@ func TestMetrics_OfWhatWasSent(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					want := truth(q)
+					want := truth(s, q)
 					slices.Sort(want)
 					if diff := cmp.Diff(want, lines(got.Rows)); diff != "" {
 						t.Errorf("%s, %v in %s, %q (-true +got):\n%s", name, p, z, messenger, diff)
@@ -98,6 +98,9 @@ func TestMetrics_OfWhatWasSent(t *testing.T) {
 		}
 	}
 }
+
+// sentCounters are all metrics of what was sent.
+var sentCounters = map[string]func(sent, question) []string{"messages": sent.byDirection, "broadcasts": sent.byOutcome}
 
 // table is numbers by bucket and series, of which each bucket has all.
 type table map[[2]string]int

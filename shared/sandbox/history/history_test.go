@@ -44,7 +44,7 @@ func TestPlan_HasEverything(t *testing.T) {
 		"opened by an agent", "never touched", "telegram", "vk", "en", "assignee", "assignee gone", "nobody's resolved",
 		"rating", "rating changed", "reopened", "reopened by the customer", "closed", "moved", "deadline", "deadline gone", "priority", "type", "category",
 		"waitingSupplier", "needInfo", "summon", "becomes an answer", "is no answer any more", "answer rewritten", "deleted", "weekend", "night",
-		"on the hour", "open",
+		"on the hour", "open", "an agent's moved",
 	} {
 		if seen[what] == 0 {
 			t.Errorf("nothing of the kind: %s", what)
@@ -73,6 +73,7 @@ func note(seen map[string]int, r history.Record) {
 		is("nobody's resolved", s.Status == "resolved" && owner == "")
 		is("reopened by the customer", s.Status == "reopened" && s.By == "")
 		is("moved", s.Queue != "")
+		is("an agent's moved", s.Queue != "" && r.By != "")
 		is("deadline", s.Deadline != "" && s.Deadline != history.Nobody)
 		is("deadline gone", s.Deadline == history.Nobody)
 		is("priority", s.Priority != "")

@@ -134,7 +134,11 @@ func (l *life) work() {
 	l.takes()
 	l.sorts()
 	l.talks()
-	if l.rec.By == "" && len(l.cfg.Queues) > 1 && l.chance(.05) {
+	moves := .05
+	if l.rec.By != "" {
+		moves = .3 // what an agent has noticed is often others' to mend
+	}
+	if len(l.cfg.Queues) > 1 && l.chance(moves) {
 		l.works(time.Hour)
 		l.does(Step{Queue: l.cfg.Queues[1+l.r.IntN(len(l.cfg.Queues)-1)]})
 		l.talks()
