@@ -1,12 +1,12 @@
-// Package console is the page for those who send broadcasts or look at charts: plain
-// ES modules, no build step, over the JSON API of /v1 (package notification).
+// Package console is the page for those who send broadcasts, look after jobs or look at
+// charts: plain ES modules, no build step, over the JSON API of /v1 (package notification).
 //
 // The page itself is public and knows nothing; whoever opens it signs in with the
 // one-time link of the bot. Its files stand below a folder that is named after their
 // content, /console/<version>/, so that a browser asks for each of them once and, from
 // then on, only whether the page itself is new: every request is a call of a function.
-// The charts, and the library that draws them (chartjs, its licence beside it), are in
-// folders of their own: they are loaded when somebody opens them.
+// The pages of jobs, the charts, and the library that draws them (chartjs, its licence
+// beside it), are in folders of their own: they are loaded when somebody opens them.
 package console
 
 import (

@@ -91,21 +91,22 @@ func TestFiles(t *testing.T) {
 	seen := map[string]bool{}
 	for _, path := range linked(t) {
 		w := get(t, "GET", path)
-		seen[path[strings.LastIndex(path, "/")+1:]] = true
+		name := strings.SplitN(path, "/", 4)[3] // below the version
+		seen[name] = true
 		if got, want := w.Header().Get("Content-Type"), kinds[path[strings.LastIndex(path, "."):]]; w.Code != http.StatusOK || got != want {
 			t.Errorf("%s: %d %q, want %q", path, w.Code, got, want)
 		}
 		if got := w.Header().Get("Cache-Control"); got != "public, max-age=31536000, immutable" {
 			t.Errorf("%s: kept as %q", path, got)
 		}
-		other := get(t, "GET", "/console/000000000000/"+path[strings.LastIndex(path, "/")+1:])
+		other := get(t, "GET", "/console/000000000000/"+name)
 		if other.Code != http.StatusOK || other.Header().Get("Cache-Control") != "no-cache" || other.Body.String() != w.Body.String() {
 			t.Errorf("%s of another version: %d, kept as %q", path, other.Code, other.Header().Get("Cache-Control"))
 		}
 	}
 	for _, name := range files(t) {
 		ext, first := path.Ext(name), path.Dir(name) == "." // what is in folders waits until somebody asks for it
-		if (ext == ".js" || ext == ".css") && seen[path.Base(name)] != first {
+		if (ext == ".js" || ext == ".css") && seen[name] != first {
 			t.Errorf("the page names %s: %t", name, !first)
 		}
 	}

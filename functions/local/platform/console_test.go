@@ -90,6 +90,13 @@ func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		out = map[string]int{"have": have, "times": times, "author": saw(s.roles["admin"], in.Text)}
 	case "/lose-answers": // the next two messages arrive, and nobody hears of it
 		s.w.faults.telegram.Add(fault.Fault{Method: "sendMessage", Kind: fault.CloseAfter, Times: 2})
+	case "/refuse-ticket": // a customer's ticket is refused: its job waits for a person
+		s.w.faults.tracker.Add(fault.Fault{Method: "POST /v3/issues", Kind: fault.Status, Status: http.StatusUnprocessableEntity, Times: 1})
+		form(s.roles["operator"], in.Text)
+		s.roles["operator"].press("Отправить")
+		s.w.until("the job waits", 1, `SELECT count(*) FROM jobs WHERE state = 'needs_review'`)
+	case "/ticket": // the one with that subject
+		out = s.w.ticketOf(in.Text).Key
 	case "/end-sessions":
 		out = s.endSessions()
 	default:

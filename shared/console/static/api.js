@@ -24,16 +24,17 @@ export function authorize(next, renewal = renew) {
  * Makes a call and gives the JSON of its answer. When the session has ended the call
  * waits for the person to sign in again, and is made once more. options: key, the
  * Idempotency-Key; signed: false for calls before the sign-in; signal, which cancels
- * it: then it throws the signal's reason; file: true gives the answer as a Blob.
+ * it: then it throws the signal's reason; file: true gives the answer as a Blob; quiet:
+ * true for calls that nobody waits for: they ask for no sign-in.
  */
 export async function call(method, path, body, options = {}) {
-  const { signed = true, signal, file } = options;
+  const { signed = true, signal, file, quiet } = options;
   const used = token;
   const response = await send(method, path, body, options, signed && used);
   try {
     if (response.ok) return await contents(response, file);
     const answer = await response.json().catch(() => null);
-    if (response.status !== 401 || !signed || !renew) throw new Problem(response.status, answer);
+    if (response.status !== 401 || !signed || quiet || !renew) throw new Problem(response.status, answer);
   } catch (error) {
     throw lost(error, signal);
   }
@@ -118,5 +119,5 @@ export function explain(error) {
   if (!(error instanceof Problem)) return error.message;
   if (error.status === 0) return t('problem.offline');
   if (error.status >= 500) return t('problem.away');
-  return t({ 403: 'problem.forbidden', 404: 'problem.missing', 409: 'problem.state', 422: 'problem.fields', 413: 'problem.large' }[error.status] ?? 'problem.other', { detail: error.message });
+  return t({ 403: 'problem.forbidden', 404: 'problem.missing', 409: 'problem.state', 422: 'problem.fields', 413: 'problem.large', 429: 'problem.crowded' }[error.status] ?? 'problem.other', { detail: error.message });
 }

@@ -8,9 +8,11 @@ import { composePage } from './compose.js';
 import { fill, h } from './dom.js';
 import { language, setLanguage, t } from './i18n.js';
 import { icon } from './icons.js';
+import { jobPage, jobsPage } from './jobs.js';
 import { listPage } from './list.js';
 import { may, restore, session, signIn, signOut, takeCode } from './session.js';
 import { renewal, signInPage, whyNot } from './signin.js';
+import { badge, forgetWaiting, watchWaiting } from './waiting.js';
 
 const root = document.getElementById('app');
 let shown = null; // the page: {title, el, stop()}, with move(...) if it can show another address itself
@@ -23,11 +25,13 @@ const routes = [
   [/^(\d+)$/, 'watch', (id) => broadcastPage(Number(id))],
   [/^(\d+)\/edit$/, 'send', (id) => composePage({ draft: Number(id) })],
   [/^(\d+)\/correct$/, 'send', (id) => composePage({ correct: Number(id) })],
+  [/^jobs(?:\?(.*))?$/, 'jobs', jobsPage],
+  [/^jobs\/(\d+)$/, 'jobs', jobPage],
   [/^charts(?:\?(.*))?$/, 'charts', (query) => chartsPage(query)],
 ];
 
 /** What the bar leads to. */
-const sections = [['watch', ''], ['charts', 'charts']];
+const sections = [['watch', ''], ['jobs', 'jobs'], ['charts', 'charts']];
 
 /** The page that the address names: how it is made, of what, and the right to it. */
 function wanted() {
@@ -69,11 +73,13 @@ function gate(why) {
 /** Shows what a person sees who has just signed in. */
 function enter(moved) {
   authorize(session().token, renewal(() => leave()));
+  watchWaiting();
   show(moved);
 }
 
 async function leave() {
   await signOut();
+  forgetWaiting();
   shown?.stop?.();
   shown = null;
   history.replaceState(null, '', '#/');
@@ -98,10 +104,10 @@ function visit() {
 /** The way from one section to another, for those who may see more than one. */
 function sectionLinks(right) {
   const open = sections.filter(([name]) => may(name));
-  const here = right === 'charts' ? 'charts' : 'watch';
+  const here = open.some(([name]) => name === right) ? right : 'watch';
   return open.length > 1 && h('nav', { class: 'sections', 'aria-label': t('sections') }, open.map(([name, path]) => h('a', {
     href: `#/${path}`, class: 'section', 'aria-current': name === here && 'page', text: t(`section.${name}`),
-  })));
+  }, name === 'jobs' && badge())));
 }
 
 function bar(right = '') {

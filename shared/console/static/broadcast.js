@@ -2,7 +2,7 @@
 
 import { call, explain } from './api.js';
 import { bar } from './bar.js';
-import { fill, h } from './dom.js';
+import { fill, h, keepFocus } from './dom.js';
 import { follow } from './follow.js';
 import { exact, when, zoneName } from './format.js';
 import { t } from './i18n.js';
@@ -90,13 +90,6 @@ async function start(id, el) {
     look.stop();
     heard.stop();
   };
-}
-
-/** Draws anew, and leaves the focus on the button that has the same meaning, or near. */
-function keepFocus(part, redraw) {
-  const had = part.contains(document.activeElement) ? document.activeElement.dataset.act : undefined;
-  redraw();
-  if (had !== undefined) (part.querySelector(`[data-act="${had}"]`) ?? part.querySelector('button, a'))?.focus();
 }
 
 const head = (b, state) => h('div', { class: 'head' },

@@ -3,6 +3,7 @@
 
 import { fill, h } from './dom.js';
 import { t } from './i18n.js';
+import { part, unloaded } from './part.js';
 
 /** query: what the address says behind its question mark, undefined for nothing. */
 export function chartsPage(query) {
@@ -13,11 +14,11 @@ export function chartsPage(query) {
   let open = null; // the page itself, once it is there
   let left = false;
 
-  load().then((board) => {
+  part('charts', 'board', 'chartjs').then(({ board }) => {
     if (!left) open = board({ title, until, body }, asked);
   }, (error) => {
     console.error(error);
-    fill(body, failure());
+    fill(body, unloaded());
   });
   return {
     title: t('charts.title'), el: h('div', { class: 'charts' }, h('div', { class: 'head charts-head' }, title, until), body),
@@ -30,25 +31,4 @@ export function chartsPage(query) {
       open?.stop();
     },
   };
-}
-
-const failure = () => h('p', { class: 'alert bad', role: 'alert' }, h('span', { text: t('charts.noload') }),
-  h('button', { class: 'button small', type: 'button', text: t('charts.reload'), on: { click: () => location.reload() } }));
-
-async function load() {
-  styled ??= style();
-  const [{ board }] = await Promise.all([import('./charts/board.js'), styled]);
-  return board;
-}
-
-const address = (name) => new URL(name, import.meta.url).href;
-
-let styled = null;
-
-/** Loads the style sheet; nothing is shown before it is there. Modules come with it all at once. */
-function style() {
-  document.head.append(...document.documentElement.dataset.later.split(' ').map((name) => h('link', { rel: 'modulepreload', href: address(name) })));
-  return new Promise((resolve, reject) => {
-    document.head.append(h('link', { rel: 'stylesheet', href: address('charts/charts.css'), on: { load: resolve, error: reject } }));
-  });
 }

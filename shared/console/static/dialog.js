@@ -59,7 +59,7 @@ export function ask({ title, body, agree, decline = t('back'), act = () => true,
     });
     document.body.append(dialog);
     dialog.showModal();
-    const first = dialog.querySelector('input') ?? (danger ? no : yes);
+    const first = dialog.querySelector('input, textarea') ?? (danger ? no : yes);
     first.focus();
     first.select?.();
   });

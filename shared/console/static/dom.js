@@ -52,6 +52,13 @@ export function later(f, milliseconds) {
   return Object.assign(ask, { stop: () => clearTimeout(timer) });
 }
 
+/** Draws a part anew, and leaves the focus on the button that has the same meaning, or near. */
+export function keepFocus(part, redraw) {
+  const had = part.contains(document.activeElement) ? document.activeElement.dataset.act : undefined;
+  redraw();
+  if (had !== undefined) (part.querySelector(`[data-act="${had}"]`) ?? part.querySelector('button, a'))?.focus();
+}
+
 /**
  * Does what a button is for, once at a time. It is not disabled meanwhile: that would
  * take the focus away from it.

@@ -9,7 +9,7 @@ const key = 'console-session';
 let current = null; // {person, roles, expires_at, token}
 
 /** What a person may do here, by role. */
-const rights = { watch: ['admin', 'operator'], steer: ['admin', 'operator'], send: ['admin'], charts: ['admin', 'analyst'] };
+const rights = { watch: ['admin', 'operator'], steer: ['admin', 'operator'], send: ['admin'], jobs: ['admin', 'operator'], charts: ['admin', 'analyst'] };
 
 export const session = () => current;
 

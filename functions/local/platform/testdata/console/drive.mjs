@@ -277,7 +277,7 @@ await script(async () => {
     assert.ok(sent > 0 && sent < people);
     await until('it counts what the phones have', async () => Number(await sentTile(page)) === sent);
     await page.getByText(`Отправлено до отмены: ${sent}`).waitFor();
-    assert.equal(Number(await page.locator('.tile.skipped strong').textContent()), people - sent);
+    await until('all others are skipped', async () => Number(await page.locator('.tile.skipped strong').textContent()) === people - sent);
     await page.locator('.tile.skipped').click();
     await page.locator('.recipients').getByText('рассылка отменена').first().waitFor();
     await picture(page, 'cancelled');
@@ -359,6 +359,26 @@ await script(async () => {
     await picture(watch, 'operator');
     await go(watch, '#/new');
     await watch.getByText('Создавать рассылки могут только администраторы').waitFor();
+    await watch.context().close();
+  });
+
+  await step('what waits for a person is seen by the operator, replayed, and done', async () => {
+    await stage('refuse-ticket', { text: 'Принтер не печатает' });
+    const watch = await tab({ role: 'operator' });
+    await watch.getByRole('link', { name: /1 ждёт решения/ }).click();
+    await watch.locator('.health-said').getByText(/Измерено|не измерялось/).waitFor(); // the API's answer
+    await watch.locator('.job-row a').getByText('Создать обращение').click();
+    await heading(watch, 'Создать обращение');
+    await watch.getByText('Второго обращения или комментария от повтора не появится').waitFor();
+    assert.equal(await watch.getByText('Принтер').count(), 0, 'nothing that the customer wrote');
+    await picture(watch, 'job');
+    await button(watch, 'Повторить').click();
+    await agree(watch, 'Повторить');
+    await state(watch, 'Выполнено');
+    assert.match(await stage('ticket', { text: 'Принтер не печатает' }), /^[A-Z]+-1$/);
+    await watch.getByRole('link', { name: 'К заданиям' }).click();
+    await watch.getByText('Решения никто не ждёт').waitFor();
+    await watch.locator('.badge').waitFor({ state: 'hidden' });
     await watch.context().close();
   });
 
