@@ -18,7 +18,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
@@ -33,7 +32,7 @@ type Config struct {
 	// Cluster is the name of the cluster on whose hosts tables are made, replicated;
 	// "" for a single host.
 	Cluster string
-	// CA is a file of certificates (PEM) that are trusted besides the machine's own; ""
+	// CA is certificates (PEM), or a file of them, that are trusted besides the machine's own; ""
 	// for none. Those of Managed Service for ClickHouse are signed by the cloud's.
 	CA string
 }
@@ -128,12 +127,13 @@ func parse(secret env.Secret) (address string, header http.Header, err error) {
 	return u.Scheme + "://" + net.JoinHostPort(u.Hostname(), port) + "/", header, nil
 }
 
-// trust gives the machine's certificates and those of the file; nil are the machine's.
-func trust(file string) (*x509.CertPool, error) {
-	if file == "" {
+// trust gives the machine's certificates and those of ca, a text or a file; nil are the
+// machine's.
+func trust(ca string) (*x509.CertPool, error) {
+	if ca == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(file)
+	text, err := env.PEM(ca)
 	if err != nil {
 		return nil, fmt.Errorf("read CLICKHOUSE_CA: %w", err)
 	}
@@ -142,7 +142,7 @@ func trust(file string) (*x509.CertPool, error) {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(text) {
-		return nil, errors.New("CLICKHOUSE_CA has no certificate: it has to be a PEM file")
+		return nil, errors.New("CLICKHOUSE_CA has no certificate: it has to be PEM, or a file of it")
 	}
 	return pool, nil
 }

@@ -58,15 +58,16 @@ func TestOpen_CertificateOfItsOwn(t *testing.T) {
 		return name
 	}
 	url := env.NewSecret(strings.Replace(srv.URL, "https://", "https://user:canary@", 1))
-	db := open(t, clickhouse.Config{URL: url, CA: file("ca.pem", text)})
-	if err := db.Exec(ctx, "SELECT 1"); err != nil {
-		t.Errorf("with its certificate: %v", err)
+	for name, ca := range map[string]string{"a file": file("ca.pem", text), "the text": string(text)} {
+		if err := open(t, clickhouse.Config{URL: url, CA: ca}).Exec(ctx, "SELECT 1"); err != nil {
+			t.Errorf("with its certificate, %s: %v", name, err)
+		}
 	}
-	db = open(t, clickhouse.Config{URL: url})
+	db := open(t, clickhouse.Config{URL: url})
 	if err := db.Exec(ctx, "SELECT 1"); err == nil || !strings.Contains(err.Error(), "certificate") || strings.Contains(err.Error(), "canary") {
 		t.Errorf("without: error %v", err)
 	}
-	for _, bad := range []string{"missing.pem", file("empty.pem", nil), file("half.pem", text[:60])} {
+	for _, bad := range []string{"missing.pem", file("empty.pem", nil), file("half.pem", text[:60]), string(text[:60])} {
 		if _, err := clickhouse.Open(clickhouse.Config{URL: url, CA: bad}); err == nil || !strings.Contains(err.Error(), "CLICKHOUSE_CA") || strings.Contains(err.Error(), "canary") {
 			t.Errorf("error %v, want one that names the variable", err)
 		}

@@ -12,8 +12,8 @@ package redisdb
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -26,8 +26,8 @@ import (
 type Config struct {
 	// URL is redis://user:password@host:port/db, or rediss:// with TLS.
 	URL env.Secret
-	// CA is a file with the certificates that the server's is signed by, beside
-	// the system's own; "" for none. Yandex's managed Redis has an authority of
+	// CA is the certificates that the server's is signed by (PEM), or a file with them,
+	// beside the system's own; "" for none. Yandex's managed Redis has an authority of
 	// its own, which Cloud Functions keep in
 	// /usr/local/share/ca-certificates/yandex-internal-ca.crt.
 	CA string
@@ -86,8 +86,8 @@ func Open(c Config) (*redis.Client, error) {
 	return redis.NewClient(o), nil
 }
 
-func trust(base *tls.Config, file string) (*tls.Config, error) {
-	pem, err := os.ReadFile(file)
+func trust(base *tls.Config, ca string) (*tls.Config, error) {
+	pem, err := env.PEM(ca)
 	if err != nil {
 		return nil, fmt.Errorf("read certificates: %w", err)
 	}
@@ -96,7 +96,7 @@ func trust(base *tls.Config, file string) (*tls.Config, error) {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("read certificates: %s holds none", file)
+		return nil, errors.New("read certificates: REDIS_CA holds none")
 	}
 	t := base.Clone()
 	t.RootCAs = pool

@@ -56,6 +56,7 @@ func TestOpen_Refuses(t *testing.T) {
 	for name, c := range map[string]redisdb.Config{
 		"address":      {URL: env.NewSecret("http://canary:canary@host")},
 		"certificates": {URL: env.NewSecret("rediss://canary@host:1"), CA: "/nowhere.pem"},
+		"half of one":  {URL: env.NewSecret("rediss://canary@host:1"), CA: "-----BEGIN CERTIFICATE-----\nMIIB"},
 	} {
 		_, err := redisdb.Open(c)
 		if err == nil {
