@@ -36,7 +36,8 @@ func TestConnect_FreshAccount(t *testing.T) {
 	at := r.vars["WEBHOOKS"]
 	wants(t, out, "webhook: missing -> "+at+"/telegram (callback_query, edited_message, message, my_chat_member; 20 connections)",
 		"commands in ru: missing -> /new новое обращение", "commands in en: missing -> /new a new request", "short description in all other languages",
-		"callback server: missing -> "+at+"/vk (the secret as configured; ok)", "messages and the bot's abilities: set again",
+		"callback server: missing -> "+at+"/vk (the secret as configured; ok)",
+		"events of the callback server: missing -> message_allow, message_deny, message_edit, message_event, message_new, user_block, user_unblock; version 5.199", "messages and the bot's abilities: set again",
 		"long poll: on -> off", "field supportMessenger of SUP: missing -> string", "trigger of SUP: missing -> calls "+at+"/tracker", "made.")
 	wants(t, out, "statuses of SUP: without words: waitingSupplier")
 
@@ -152,7 +153,7 @@ func TestConnect_WrongConfirmation(t *testing.T) {
 	if err == nil {
 		t.Fatalf("a wrong confirmation went by:\n%s", out)
 	}
-	wants(t, out, "VK_CONFIRMATION: guessed, not c0de", `vk_confirmation = "c0de"`, "callback server: not set")
+	wants(t, out, "VK_CONFIRMATION: guessed, not c0de", `vk_confirmation = "c0de"`, "callback server: not set", "events of the callback server: not set")
 	if servers := r.ask(r.vars["VK_API_URL"]+"/method/groups.getCallbackServers?group_id=209&v=5.199&access_token="+vkToken, ""); !strings.Contains(servers, `"count":0`) {
 		t.Errorf("VK has a server: %s", servers)
 	}

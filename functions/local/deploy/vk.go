@@ -133,8 +133,7 @@ func (c *community) code(ctx context.Context) (Setting, error) {
 // events are the kinds of events of our server.
 func (c *community) events(ctx context.Context) (Setting, error) {
 	s := Setting{Name: "events of the callback server", Want: describeEvents(vk.Events(), vk.Version), Set: c.setEvents}
-	if c.server == 0 {
-		s.Now, s.Set = s.Want, nil // they are set as soon as there is a server
+	if c.server == 0 { // they are set as soon as there is a server, and told by this
 		return s, nil
 	}
 	got, err := c.eventSettings(ctx)
@@ -167,6 +166,9 @@ func (c *community) eventSettings(ctx context.Context) (got eventSettings, err e
 
 // setEvents turns on what the adapter handles and off what it does not.
 func (c *community) setEvents(ctx context.Context) error {
+	if c.server == 0 {
+		return errors.New("there is no callback server yet")
+	}
 	got, err := c.eventSettings(ctx)
 	if err != nil {
 		return err
