@@ -147,6 +147,16 @@ variable "settings" {
   default     = {}
   validation {
     condition     = alltrue([for name in keys(var.settings) : can(regex("^[A-Z][A-Z0-9_]*$", name)) && !can(regex("(TOKEN|SECRET|PASSWORD|_KEY|_URL)$", name))])
+variable "analytics_cron" {
+  description = "When the analytics are loaded, by UTC: minutes, hours, day of month, month, day of week, year, of which one of the two days is ?. Every hour."
+  type        = string
+  default     = "0 * ? * * *"
+  validation {
+    condition     = can(regex("^\\S+ \\S+ (\\? \\S+ [^? ]\\S*|[^? ]\\S* \\S+ \\?) \\S+$", var.analytics_cron))
+    error_message = "analytics_cron has six fields like 0 * ? * * * (minutes, hours, day of month, month, day of week, year), one of the days ?."
+  }
+}
+
     error_message = "settings has names like TIME_ZONE; secrets and addresses have variables of their own."
   }
 }

@@ -18,7 +18,7 @@ locals {
   # Minutes Hours DayOfMonth Month DayOfWeek Year, in UTC.
   timers = {
     reconciler = { function = "reconciler", cron = "* * ? * * *", payload = "" }
-    analytics  = { function = "analytics-loader", cron = "0 * ? * * *", payload = "" }
+    analytics  = { function = "analytics-loader", cron = var.analytics_cron, payload = "" }
     # Tracker's history: each call goes on where the last one stopped, and once all of
     # it is there a call does nothing. It begins with the deployment.
     history = { function = "analytics-loader", cron = "5/10 * ? * * *", payload = jsonencode({ since = var.history_since }) }

@@ -26,6 +26,11 @@ run "databases_that_are_there" {
     clickhouse_cluster   = "main"
     network_id           = "enp00000000000000000"
     subnet_ids           = ["e9b0", "e2l0", "fl80"]
+    analytics_cron       = "0/20 * * * ? *"
+  }
+  assert {
+    condition     = yandex_function_trigger.timer["analytics"].timer[0].cron_expression == "0/20 * * * ? *"
+    error_message = "The analytics are not loaded when they should be."
   }
   assert {
     condition = (length(yandex_mdb_postgresql_cluster_v2.this) + length(yandex_mdb_redis_cluster_v2.this)

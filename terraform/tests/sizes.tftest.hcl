@@ -61,6 +61,10 @@ run "dev" {
     error_message = "A timer's payload has at most 4096 characters."
   }
   assert {
+    condition     = yandex_function_trigger.timer["analytics"].timer[0].cron_expression == "0 * ? * * *"
+    error_message = "The analytics are not loaded every hour."
+  }
+  assert {
     condition     = length(yandex_mdb_postgresql_cluster_v2.this[0].hosts) == 1 && !yandex_mdb_postgresql_cluster_v2.this[0].deletion_protection
     error_message = "dev has one host and may be thrown away."
   }
@@ -128,3 +132,27 @@ run "prod" {
     error_message = "Two environments of one folder would share a name."
   }
 }
+  assert {
+    condition = toset([for m in yandex_resourcemanager_folder_iam_member.this :
+      "${ { for role, id in local.accounts : "serviceAccount:${id}" => role }[m.member]} ${m.role}"]) == toset(concat(
+      flatten([for role in ["webhook", "worker", "api", "loader", "migrate"] : ["${role} vpc.user", "${role} logging.writer"]]),
+      ["gateway logging.writer", "trigger ymq.reader", "queue ymq.writer", "queue ymq.reader"],
+    ))
+    error_message = "An account has other rights than those of its role."
+  }
+  assert {
+    condition = toset([for m in yandex_lockbox_secret_iam_member.reader : m.role]) == toset(["lockbox.payloadViewer"]) && toset(keys(yandex_lockbox_secret_iam_member.reader)) == toset(concat(
+      flatten([for role in ["webhook", "worker", "api"] : [for group in ["databases", "queue", "tracker", "telegram", "vk"] : "${role} ${group}"]]),
+      ["api analytics", "loader databases", "loader analytics", "loader tracker", "migrate owner", "migrate analytics"],
+    ))
+    error_message = "An account reads other secrets than those of its functions."
+  }
+  assert {
+    condition = alltrue([for name, f in module.functions :
+    f.settings.invokers == ["functions.functionInvoker serviceAccount:${local.accounts[endswith(name, "-webhook") || name == "tracker-handler" ? "gateway" : "trigger"]}"]])
+    error_message = "Somebody may call a function who does not, or who does may not."
+  }
+  assert {
+    condition     = module.api.settings.invokers == ["functions.functionInvoker serviceAccount:${local.accounts["gateway"]}"] && length(module.migrate.settings.invokers) == 0
+    error_message = "The gateway alone calls the API, and nobody but who deploys the migration."
+  }

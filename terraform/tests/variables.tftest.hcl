@@ -152,6 +152,22 @@ run "since" {
   expect_failures = [var.history_since]
 }
 
+run "five_fields_of_cron" {
+  command = plan
+  variables {
+    analytics_cron = "0 * * * *"
+  }
+  expect_failures = [var.analytics_cron]
+}
+
+run "both_days_of_cron" {
+  command = plan
+  variables {
+    analytics_cron = "0 * * * * *"
+  }
+  expect_failures = [var.analytics_cron]
+}
+
 run "nothing_before_the_comma" {
   command = plan
   variables {
