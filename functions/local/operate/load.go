@@ -59,7 +59,10 @@ func (o *Operator) loadOnce(ctx context.Context, f *analyticsloader.Function, ev
 	if r.Gone+r.Incomplete+r.Owed > 0 {
 		o.say("  %d are gone, %d cannot be counted, %d are left to the next load", r.Gone, r.Incomplete, r.Owed)
 	}
-	if r.Remaining > 0 {
+	switch {
+	case r.Remaining > 0 && r.EndsAt.IsZero():
+		o.say("  %d to go", r.Remaining)
+	case r.Remaining > 0:
 		o.say("  %d to go, until about %s", r.Remaining, r.EndsAt.Local().Format(clock))
 	}
 	return r, nil

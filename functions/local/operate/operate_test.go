@@ -45,6 +45,11 @@ func newDesk(t *testing.T) *desk {
 // do runs a command and gives what it says.
 func (d *desk) do(name string, args ...string) (string, error) {
 	d.T.Helper()
+	return d.within(d.Context(), name, args...)
+}
+
+func (d *desk) within(ctx context.Context, name string, args ...string) (string, error) {
+	d.T.Helper()
 	var out bytes.Buffer
 	o := &operate.Operator{Env: env.NewReaderFrom(func(name string) (string, bool) { v, ok := d.vars[name]; return v, ok }), Out: &out}
 	err := o.Run(d.Context(), name, args...)

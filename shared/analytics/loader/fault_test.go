@@ -122,11 +122,15 @@ func TestLoad_ManyOfOneMoment(t *testing.T) {
 		}
 	})
 	deaths := 0
-	for s.dies(t, func() { s.all(t) }) {
+	var r loader.Report
+	for s.dies(t, func() { r = s.all(t) }) {
 		s.forgetLeases(t)
 		if deaths++; deaths > 20 {
 			t.Fatal("it never ends")
 		}
+	}
+	if r.Remaining != 0 || !r.EndsAt.IsZero() {
+		t.Errorf("when it is over %d remain until %s", r.Remaining, r.EndsAt)
 	}
 	if got := s.count(t, "SELECT count() FROM tickets"); got != "(250)" {
 		t.Errorf("got %s rows of 250 tickets: some were read twice", got)

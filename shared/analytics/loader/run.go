@@ -199,6 +199,9 @@ func (r *run) flush(ctx context.Context, over bool) error {
 	if err := r.insert(ctx); err != nil {
 		return err
 	}
+	if over && r.finite {
+		r.progress.remaining = r.progress.passed // Tracker counted by whole seconds
+	}
 	a := analytics.Advance{
 		Name: r.load.Name, Reached: r.position, Tickets: int64(tickets), Remaining: r.progress.left(),
 		Finished: over && r.finite, Owed: r.owed, Settled: r.settled,
