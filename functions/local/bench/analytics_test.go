@@ -32,7 +32,7 @@ func TestAnalytics_PartsMeasure(t *testing.T) {
 		}
 		r.close()
 		for _, want := range map[string][]string{
-			"loader":  {"loader, 1200 tickets, rows of the bare insert", "loader, 12 tickets: its inserts : the bare ones", "a million rows of ticket_events on disk"},
+			"loader":  {"loader, 1200 tickets, rows of the bare insert", "loader, 12 tickets: rate while it inserts : the bare insert", "a million rows of ticket_events on disk"},
 			"metrics": {"metric resolution_time: p50", "metric broadcasts: p95", "charts: "},
 		}[name] {
 			if !strings.Contains(out.String(), want) {

@@ -150,7 +150,7 @@ func tellLoad(r *report, label string, l loaded, b inserted, u usage) {
 	r.figure(label+", time for Postgres", 100*l.Noting.Seconds()/whole, "%")
 	r.figure(label+", peak of memory", u.Peak, "MB")
 	r.figure(label+", CPU per 1000", u.CPU.Seconds()*1000/float64(l.Tickets), "s")
-	r.atLeast(label+": its inserts : the bare ones", bare/inserts, insertsLeast)
+	r.atLeast(label+": rate while it inserts : the bare insert", bare/inserts, insertsLeast)
 	r.plain(label+": all of it : the bare insert", bare/whole)
 }
 
