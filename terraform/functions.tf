@@ -93,17 +93,30 @@ locals {
   }
 }
 
-# Cloud Functions takes 4 KB of names and values, secrets among them: these are counted
-# as 250 bytes each, the console's address and the time-out as 150.
+locals {
+  # Of the functions' key for queues, which nobody here knows, the length is counted.
+  secret_values = merge(concat(
+    [for pairs in values(local.secrets) : { for pair in pairs : pair[0] => pair[1] }],
+    [{ QUEUE_ACCESS_KEY = format("%050d", 0), QUEUE_SECRET_KEY = format("%050d", 0) }],
+  )...)
+  # The bytes, not characters, of each function's environment: of Base64's four
+  # characters three are bytes.
+  weights = { for name, f in local.functions : name => nonsensitive(floor(length(trim(base64encode(join("", concat(
+    keys(local.environment), values(local.environment), f.secrets, [for secret in f.secrets : local.secret_values[secret]],
+  ))), "=")) * 3 / 4)) }
+}
+
+# Cloud Functions takes 4 KB of names and values, secrets among them. The console's
+# address, the time-out and the archive's hash are counted as 150.
 resource "terraform_data" "fits" {
   for_each = local.functions
   lifecycle {
     precondition {
-      condition     = sum([for name, value in local.environment : length(name) + length(value)]) + 250 * length(each.value.secrets) + 150 <= 4096
+      condition     = local.weights[each.key] + 150 <= 4096
       error_message = "The environment of ${each.key} is over 4 KB: make settings (CATALOGUE above all) shorter."
     }
-    precondition { # of Base64's four characters three are bytes
-      condition     = floor(length(filebase64("${var.archives}/${each.key}.zip")) * 3 / 4) <= var.archive_most
+    precondition {
+      condition     = floor(length(trim(filebase64("${var.archives}/${each.key}.zip"), "=")) * 3 / 4) <= var.archive_most
       error_message = "The archive of ${each.key} is over ${var.archive_most} bytes (archive_most): look what make package put into it."
     }
   }
@@ -140,17 +153,27 @@ module "migrate" {
   function    = "migrate"
   settings    = local.functions["migrate"]
   runtime     = local.runtime
-  environment = local.environment
+  environment = merge(local.environment, { ARCHIVE_SHA256 = filesha256("${var.archives}/migrate.zip") })
   invokers    = []
   depends_on  = [terraform_data.fits, yandex_lockbox_secret_iam_member.reader, yandex_resourcemanager_folder_iam_member.this]
 }
 
+locals {
+  # Whom the migration lets in, besides bringing the schema up to date: it is the only
+  # one that reaches the database while nobody has a role.
+  access = jsonencode({ staff = var.staff, keys = var.api_keys })
+}
+
 resource "terraform_data" "migrated" {
   count = var.migrate ? 1 : 0
-  # Again when there is another schema or another database, of the analytics, too.
-  triggers_replace = [module.migrate.hash, nonsensitive(sha256(join(" ", [local.migrate_database_url, local.clickhouse_url, var.clickhouse_cluster])))]
+  # Again when there is another schema or another database, of the analytics, too, or
+  # when others are let in.
+  triggers_replace = [
+    module.migrate.hash, nonsensitive(sha256(join(" ", [local.migrate_database_url, local.clickhouse_url, var.clickhouse_cluster]))), local.access,
+  ]
   provisioner "local-exec" {
-    command = "'${path.module}/invoke' '${module.migrate.id}'"
+    command     = "'${path.module}/invoke' '${module.migrate.id}' '${module.migrate.hash}'"
+    environment = { REQUEST = local.access }
   }
 }
 

@@ -113,16 +113,17 @@ func confirmsVK(t *testing.T) {
 	}
 }
 
-// migratesTwice: an empty database comes to the newest schema, and stays there.
+// migratesTwice: an empty database comes to the newest schema, and stays there; whom the
+// deployment declares is let in, and it is told which archive answers.
 func migratesTwice(t *testing.T) {
 	dsn, analytics := backendtest.Postgres(t, nil), clickhousetest.Empty(t)
-	p := function(t, "migrate", map[string]string{"DATABASE_URL": dsn, "CLICKHOUSE_URL": analytics})
+	p := function(t, "migrate", map[string]string{"DATABASE_URL": dsn, "CLICKHOUSE_URL": analytics, "ARCHIVE_SHA256": "sum"})
 	for range 2 {
-		a, err := p.Call([]byte(`{}`))
+		a, err := p.Call([]byte(`{"staff":{"telegram:1":["admin"]},"keys":{}}`))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a.Error != nil || string(a.Result) != `{"ok":true}` {
+		if a.Error != nil || string(a.Result) != `{"ok":true,"archive":"sum"}` {
 			t.Fatalf("got %s, %v, want ok", a.Result, a.Error)
 		}
 	}

@@ -128,7 +128,8 @@ func queueSee(b *pgx.Batch, v person.Visit, p *person.Person, known *bool) {
 	})
 }
 
-// queueMeet makes a person and their identity, unless somebody just did. Two first
+// queueMeet makes a person and their identity, unless somebody just did; in a chat of
+// their own with the roles that the deployment gives them (package staff). Two first
 // visits at once must not make two people: the lock ends with the transaction.
 func queueMeet(b *pgx.Batch, v person.Visit) {
 	a, u := v.Identity.Address, v.Identity.User
@@ -139,8 +140,9 @@ func queueMeet(b *pgx.Batch, v person.Visit) {
 	b.Queue(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, a.String())
 	b.Queue(`
 		WITH made AS (
-			INSERT INTO people (locale)
-			SELECT $5 WHERE NOT EXISTS (SELECT FROM identities WHERE messenger = $1 AND bot = $2 AND chat = $3)
+			INSERT INTO people (locale, roles)
+			SELECT $5, coalesce((SELECT roles FROM staff WHERE messenger = $1 AND user_id = $4 AND user_id = $3), '{}')
+			WHERE NOT EXISTS (SELECT FROM identities WHERE messenger = $1 AND bot = $2 AND chat = $3)
 			RETURNING id
 		)
 		INSERT INTO identities (messenger, bot, chat, person_id, user_id, seen_at)

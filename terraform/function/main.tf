@@ -105,5 +105,9 @@ output "hash" { value = local.hash }
 
 output "settings" {
   description = "For tests."
-  value       = { environment = local.environment, timeout = var.settings.timeout, variables = keys(local.variables) }
+  value = {
+    environment = local.environment, timeout = var.settings.timeout, variables = keys(local.variables)
+    limits      = [for p in yandex_function_scaling_policy.this : { for l in p.policy : l.tag => [l.zone_instances_limit, l.zone_requests_limit] }]
+    invokers    = flatten([for b in yandex_function_iam_binding.invoker : [for m in b.members : "${b.role} ${m}"]])
+  }
 }

@@ -9,17 +9,24 @@ import (
 	"testing"
 )
 
-// TestInvoke: an apply must not go on behind a migration that did not succeed,
-// however that shows, and the token is in no list of processes.
+// TestInvoke: an apply must not go on behind a migration that did not succeed, or
+// behind one of before, however that shows, and the token is in no list of processes.
 func TestInvoke(t *testing.T) {
 	t.Parallel()
-	const token = "t1.CANARY"
+	const (
+		token = "t1.CANARY"
+		right = `{"ok":true,"archive":"5a5a"}`
+	)
 	for _, test := range []struct {
 		name, token string
 		curl        string // what curl does
 		want        string // of what is said; "": it succeeds
 	}{
-		{"it succeeds", token, `echo '{"ok":true}' >"$answer"; echo 200`, ""},
+		{"it succeeds", token, `echo '` + right + `' >"$answer"; echo 200`, ""},
+		{"with spaces", token, `echo '{"ok": true, "archive": "5a5a"}' >"$answer"; echo 200`, ""},
+		{"the version of before answers", token, `echo '{"ok":true,"archive":"4b4b"}' >"$answer"; echo 200`, "another version of the function answers"},
+		{"a version that does not say it", token, `echo '{"ok":true}' >"$answer"; echo 200`, "another version of the function answers"},
+		{"it is asked for something else", token, `[[ $asked == '{"staff":{}}' ]] || exit 1; echo '` + right + `' >"$answer"; echo 200`, ""},
 		{"it fails", token, `echo '{"errorMessage":"no schema","errorType":"UserCodeError"}' >"$answer"; echo 502`, "no schema"},
 		{"it fails with 200", token, `echo '{"errorMessage":"no schema"}' >"$answer"; echo 200`, "the function failed (HTTP 200)"},
 		{"somebody else answers", token, `echo '<html>welcome</html>' >"$answer"; echo 200`, "the function failed (HTTP 200)"},
@@ -31,7 +38,8 @@ func TestInvoke(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			bin := t.TempDir()
-			script := "#!/bin/bash\necho \"curl $*\" >&2\nwhile [[ $1 != -o ]]; do shift; done; answer=$2\n" + test.curl + "\n"
+			script := "#!/bin/bash\necho \"curl $*\" >&2\n" +
+				"while (( $# )); do case $1 in -o) answer=$2 ;; -d) asked=$2 ;; esac; shift; done\n" + test.curl + "\n"
 			if err := os.WriteFile(filepath.Join(bin, "curl"), []byte(script), 0o700); err != nil { //nolint:gosec // it is run
 				t.Fatal(err)
 			}
@@ -44,8 +52,8 @@ func TestInvoke(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			c := exec.CommandContext(context.Background(), "/bin/bash", "../../../terraform/invoke", "d4e0")
-			c.Env = []string{"PATH=" + bin, "YC_TOKEN=" + test.token}
+			c := exec.CommandContext(context.Background(), "/bin/bash", "../../../terraform/invoke", "d4e0", "5a5a")
+			c.Env = []string{"PATH=" + bin, "YC_TOKEN=" + test.token, `REQUEST={"staff":{}}`}
 			out, err := c.CombinedOutput()
 			if (err == nil) != (test.want == "") || !strings.Contains(string(out), test.want) || strings.Contains(string(out), "CANARY") {
 				t.Errorf("got %v\n%s", err, out)

@@ -9,6 +9,7 @@ import (
 	"supportbot/shared/env"
 	"supportbot/shared/metric"
 	"supportbot/shared/postgres/schema"
+	"supportbot/shared/postgres/staff"
 )
 
 // Migrate brings the database at DATABASE_URL to the newest schema, and that of
@@ -37,6 +38,19 @@ func Migrate(ctx context.Context, e *env.Reader, log *slog.Logger) error {
 		return err
 	}
 	log.InfoContext(ctx, "schema of analytics is up to date")
+	return nil
+}
+
+// Admit lets in whom the deployment declares, at the DATABASE_URL of Migrate.
+func Admit(ctx context.Context, e *env.Reader, log *slog.Logger, declared staff.Declared) error {
+	url := e.RequiredSecret("DATABASE_URL")
+	if err := e.Err(); err != nil {
+		return err
+	}
+	if err := staff.Apply(ctx, url.Reveal(), declared); err != nil {
+		return err
+	}
+	log.InfoContext(ctx, "staff is as declared", slog.Int("people", len(declared.People)), slog.Int("keys", len(declared.Keys)))
 	return nil
 }
 
