@@ -23,6 +23,9 @@ tracker_webhook_secret = "" # make secrets
 
 database_password = "" # make secrets
 
+# Who may do what, from the first message on: the number of an account.
+# staff = { "telegram:123456" = ["admin"] }
+
 # Other variables of the functions
 settings = {
   TIME_ZONE = "Europe/Moscow"

@@ -31,6 +31,10 @@ variable "telegram_username" {
   description = "The bot's name, to know mentions in groups."
   type        = string
   default     = ""
+  validation {
+    condition     = can(regex("^([A-Za-z][A-Za-z0-9_]{3,31})?$", var.telegram_username))
+    error_message = "telegram_username is the bot's name without @: 4 to 32 letters, digits and _."
+  }
 }
 
 variable "vk_token" {
@@ -41,6 +45,10 @@ variable "vk_token" {
   validation {
     condition     = var.telegram_token != "" || var.vk_token != ""
     error_message = "Neither telegram_token nor vk_token is set: customers need a messenger."
+  }
+  validation {
+    condition     = can(regex("^([A-Za-z0-9._-]{7,})?$", var.vk_token))
+    error_message = "vk_token is the community's token, like vk1.a.AbC-dEf..., and has letters, digits, dots, _ and - only."
   }
 }
 
@@ -90,6 +98,10 @@ variable "tracker_org_id" {
   description = "Organisation of Yandex 360."
   type        = string
   default     = ""
+  validation {
+    condition     = can(regex("^[0-9]*$", var.tracker_org_id))
+    error_message = "tracker_org_id is a number, as Tracker's administration page shows it; that of Yandex Cloud goes into tracker_cloud_org_id."
+  }
 }
 
 variable "tracker_cloud_org_id" {
@@ -99,6 +111,10 @@ variable "tracker_cloud_org_id" {
   validation {
     condition     = (var.tracker_org_id == "") != (var.tracker_cloud_org_id == "")
     error_message = "One of tracker_org_id and tracker_cloud_org_id is needed."
+  }
+  validation {
+    condition     = can(regex("^([a-z][a-z0-9]{2,49})?$", var.tracker_cloud_org_id))
+    error_message = "tracker_cloud_org_id is an id like bpf0123456789abcdefgh; a number goes into tracker_org_id."
   }
 }
 
@@ -131,22 +147,6 @@ variable "history_since" {
   }
 }
 
-variable "operator_chat" {
-  description = "Where alarms go: telegram:<chat> or vk:<peer>; empty: nowhere."
-  type        = string
-  default     = ""
-  validation {
-    condition     = can(regex("^((telegram|vk):-?[0-9]+)?$", var.operator_chat))
-    error_message = "operator_chat has the form telegram:123456 or vk:123456."
-  }
-}
-
-variable "settings" {
-  description = "Other variables of the functions (README, Variables), like TIME_ZONE or CATALOGUE."
-  type        = map(string)
-  default     = {}
-  validation {
-    condition     = alltrue([for name in keys(var.settings) : can(regex("^[A-Z][A-Z0-9_]*$", name)) && !can(regex("(TOKEN|SECRET|PASSWORD|_KEY|_URL)$", name))])
 variable "analytics_cron" {
   description = "When the analytics are loaded, by UTC: minutes, hours, day of month, month, day of week, year, of which one of the two days is ?. Every hour."
   type        = string
@@ -157,6 +157,50 @@ variable "analytics_cron" {
   }
 }
 
+variable "operator_chat" {
+  description = "Where alarms go: telegram:<chat> or vk:<peer>; empty: nowhere."
+  type        = string
+  default     = ""
+  validation {
+    condition     = can(regex("^((telegram|vk):-?[0-9]+)?$", var.operator_chat))
+    error_message = "operator_chat has the form telegram:123456 or vk:123456."
+  }
+  validation {
+    condition     = !(startswith(var.operator_chat, "telegram:") && var.telegram_token == "") && !(startswith(var.operator_chat, "vk:") && var.vk_token == "")
+    error_message = "operator_chat is a chat of a messenger that is left out."
+  }
+}
+
+variable "staff" {
+  description = "Who may do more than a customer: account -> roles (agent, admin, analyst, operator), like { \"telegram:123456\" = [\"admin\"] }. Who has not written yet has them from the first message on; who is taken out of the list loses them."
+  type        = map(list(string))
+  default     = {}
+  validation {
+    condition     = alltrue([for account in keys(var.staff) : can(regex("^(telegram|vk):[1-9][0-9]*$", account))])
+    error_message = "staff has accounts like telegram:123456 or vk:123456: the number and not the name."
+  }
+  validation {
+    condition     = alltrue([for roles in values(var.staff) : length(roles) > 0 && length(setsubtract(roles, ["agent", "admin", "analyst", "operator"])) == 0])
+    error_message = "The roles of staff are agent, admin, analyst and operator; each account has one at least."
+  }
+}
+
+variable "api_keys" {
+  description = "Keys of the API: name -> role (admin, analyst, operator) and SHA-256 of the key (README, Who may do what). One that is taken out opens nothing any more."
+  type        = map(object({ role = string, sha256 = string }))
+  default     = {}
+  validation {
+    condition     = alltrue([for name, key in var.api_keys : contains(["admin", "analyst", "operator"], key.role) && can(regex("^[0-9a-f]{64}$", key.sha256))])
+    error_message = "api_keys has for each name a role (admin, analyst, operator) and the 64 digits that sha256sum prints, never the key itself."
+  }
+}
+
+variable "settings" {
+  description = "Other variables of the functions (README, Variables), like TIME_ZONE or CATALOGUE."
+  type        = map(string)
+  default     = {}
+  validation {
+    condition     = alltrue([for name in keys(var.settings) : can(regex("^[A-Z][A-Z0-9_]*$", name)) && !can(regex("(TOKEN|SECRET|PASSWORD|_KEY|_URL)$", name))])
     error_message = "settings has names like TIME_ZONE; secrets and addresses have variables of their own."
   }
 }

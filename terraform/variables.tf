@@ -41,6 +41,14 @@ variable "network_id" {
   description = "An existing network with a subnet in each zone (subnet_ids), for databases that are there already; empty: one is made."
   type        = string
   default     = ""
+  validation {
+    condition     = can(regex("^([a-z][a-z0-9]{3,49})?$", var.network_id))
+    error_message = "network_id is the network's id, like enp0123456789abcdefgh, not its name."
+  }
+  validation {
+    condition     = var.network_id != "" || var.database_url == "" || var.redis_url == "" || var.clickhouse_url == ""
+    error_message = "network_id is needed where no database is made: the cloud connects functions only to a network in which something has an address, so name the one that the databases live in."
+  }
 }
 
 variable "subnet_ids" {
@@ -97,6 +105,10 @@ variable "migrate_database_url" {
     condition     = (var.database_url == "") == (var.migrate_database_url == "")
     error_message = "database_url and migrate_database_url go together."
   }
+  validation {
+    condition     = var.migrate_database_url == "" || can(regex("^postgres(ql)?://", var.migrate_database_url))
+    error_message = "migrate_database_url begins with postgres://."
+  }
 }
 
 variable "redis_url" {
@@ -125,6 +137,10 @@ variable "clickhouse_cluster" {
   description = "With clickhouse_url: the cluster on whose hosts tables are made, replicated; empty: a single host."
   type        = string
   default     = ""
+  validation {
+    condition     = var.clickhouse_cluster == "" || var.clickhouse_url != "" && can(regex("^[A-Za-z0-9_.{}-]+$", var.clickhouse_cluster))
+    error_message = "clickhouse_cluster is a cluster's name, like main or {cluster}, and goes with clickhouse_url: what is made here has one host."
+  }
 }
 
 variable "database_password" {

@@ -75,6 +75,32 @@ run "vk_alone" {
   }
 }
 
+run "staff" {
+  command = plan
+  variables {
+    staff    = { "telegram:123456" = ["admin", "operator"], "vk:5" = ["analyst"] }
+    api_keys = { doctor = { role = "operator", sha256 = "5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a" } }
+  }
+  assert {
+    condition = local.access == jsonencode({
+      keys  = { doctor = { role = "operator", sha256 = "5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a" } }
+      staff = { "telegram:123456" = ["admin", "operator"], "vk:5" = ["analyst"] }
+    })
+    error_message = "The migration is not told whom to let in."
+  }
+  assert {
+    condition     = module.migrate.settings.environment["ARCHIVE_SHA256"] == module.migrate.hash
+    error_message = "The migration cannot say which archive it was made of."
+  }
+}
+
+run "environment_that_fits" {
+  command = plan
+  variables {
+    settings = { CATALOGUE = join("", [for i in range(1000) : "ж"]) } # 2,000 bytes
+  }
+}
+
 run "environment_too_large" {
   command = plan
   variables {
@@ -83,10 +109,34 @@ run "environment_too_large" {
   expect_failures = [terraform_data.fits]
 }
 
+run "environment_too_large_in_bytes" {
+  command = plan
+  variables {
+    settings = { CATALOGUE = join("", [for i in range(800) : "жж"]) }
+  }
+  expect_failures = [terraform_data.fits]
+}
+
+run "secret_too_long" {
+  command = plan
+  variables {
+    telegram_token = "123456:${join("", [for i in range(350) : "ABCDEFGHIJ"])}"
+  }
+  expect_failures = [terraform_data.fits]
+}
+
+# The limit itself may be reached; a size that is no multiple of three is padded.
+run "archive_as_large_as_may_be" {
+  command = plan
+  variables {
+    archive_most = length(file("tests/archives/notification-worker.zip"))
+  }
+}
+
 run "archive_too_large" {
   command = plan
   variables {
-    archive_most = 3
+    archive_most = length(file("tests/archives/notification-worker.zip")) - 1
   }
   expect_failures = [terraform_data.fits]
 }

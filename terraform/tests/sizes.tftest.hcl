@@ -76,6 +76,48 @@ run "dev" {
     condition     = toset(keys(output.webhooks)) == toset(["telegram", "vk", "tracker"])
     error_message = "The webhooks are not said."
   }
+  assert {
+    condition     = jsonencode(module.functions["notification-worker"].settings.limits) == jsonencode([{ "$latest" = [1, 3] }])
+    error_message = "More than one call for each messenger's broadcasts, and one that plans, would only wait."
+  }
+  assert {
+    condition     = alltrue([for name, f in module.functions : length(f.settings.limits) == (local.functions[name].instances > 0 ? 1 : 0)])
+    error_message = "A function has no limits, or some that nobody has asked for."
+  }
+  assert {
+    condition = (toset([for i in yandex_vpc_security_group.databases.ingress : tostring(i.port) if try(contains(i.v4_cidr_blocks, "198.19.0.0/16"), false)]) == toset(["6432", "6380", "8443"])
+    && alltrue([for i in yandex_vpc_security_group.databases.ingress : try(length(setsubtract(i.v4_cidr_blocks, ["198.19.0.0/16"])) == 0, true)]))
+    error_message = "Functions, and nobody else, have to reach the databases' three ports."
+  }
+  assert {
+    condition = (jsonencode({ for name, t in yandex_function_trigger.queue : name => [t.message_queue[0].batch_size, t.message_queue[0].batch_cutoff] })
+    == jsonencode({ broadcasts = ["1", "1"], deliveries = ["10", "1"], tickets = ["10", "1"] }))
+    error_message = "Batches and cut-offs are others than the reasons of queues.tf are for."
+  }
+  assert {
+    condition = (yandex_storage_bucket.archives.versioning[0].enabled && yandex_storage_bucket.archives.lifecycle_rule[0].enabled
+    && yandex_storage_bucket.archives.lifecycle_rule[0].noncurrent_version_expiration[0].days == 30)
+    error_message = "Archives that were replaced have to go after a month, and not before."
+  }
+  # The dashboard.
+  assert {
+    condition = ([for w in yandex_monitoring_dashboard.this.widgets : w.chart[0].queries[0].target[0].query] == [for c in local.charts : c[1]]
+    && length(local.charts) == 8)
+    error_message = "The dashboard has not all charts."
+  }
+  assert {
+    condition     = alltrue([for c in local.charts : !can(regex("(=\"|-)\\*", c[1]))])
+    error_message = "A chart mixes in what belongs to other environments of the folder."
+  }
+  assert {
+    condition     = alltrue([for c in local.charts : c[2] == "UNIT_SECONDS" if strcontains(c[1], "oldest_age")])
+    error_message = "The age of messages is in seconds, whatever its name says."
+  }
+  assert {
+    condition = alltrue([for c in local.charts : startswith(c[1], "series_sum(") && alltrue([for f in concat(values(module.functions), [module.api, module.migrate]) : strcontains(c[1], f.id)])
+    if strcontains(c[1], "inflight")])
+    error_message = "The quota is of the calls of all functions together."
+  }
   # What the gateways' specifications say.
   assert {
     condition     = toset(keys(yamldecode(yandex_api_gateway.webhooks.spec).paths)) == toset(["/telegram", "/vk", "/tracker"])
@@ -87,10 +129,35 @@ run "dev" {
   }
 }
 
-# Roles: who reads which secrets.
+# Roles: who may do what, and who reads which secrets. Whoever needs a right more says
+# so here, too.
 run "rights" {
   command = plan
 
+  assert {
+    condition = toset([for m in yandex_resourcemanager_folder_iam_member.this :
+      "${ { for role, id in local.accounts : "serviceAccount:${id}" => role }[m.member]} ${m.role}"]) == toset(concat(
+      flatten([for role in ["webhook", "worker", "api", "loader", "migrate"] : ["${role} vpc.user", "${role} logging.writer"]]),
+      ["gateway logging.writer", "trigger ymq.reader", "queue ymq.writer", "queue ymq.reader"],
+    ))
+    error_message = "An account has other rights than those of its role."
+  }
+  assert {
+    condition = toset([for m in yandex_lockbox_secret_iam_member.reader : m.role]) == toset(["lockbox.payloadViewer"]) && toset(keys(yandex_lockbox_secret_iam_member.reader)) == toset(concat(
+      flatten([for role in ["webhook", "worker", "api"] : [for group in ["databases", "queue", "tracker", "telegram", "vk"] : "${role} ${group}"]]),
+      ["api analytics", "loader databases", "loader analytics", "loader tracker", "migrate owner", "migrate analytics"],
+    ))
+    error_message = "An account reads other secrets than those of its functions."
+  }
+  assert {
+    condition = alltrue([for name, f in module.functions :
+    f.settings.invokers == ["functions.functionInvoker serviceAccount:${local.accounts[endswith(name, "-webhook") || name == "tracker-handler" ? "gateway" : "trigger"]}"]])
+    error_message = "Somebody may call a function who does not, or who does may not."
+  }
+  assert {
+    condition     = module.api.settings.invokers == ["functions.functionInvoker serviceAccount:${local.accounts["gateway"]}"] && length(module.migrate.settings.invokers) == 0
+    error_message = "The gateway alone calls the API, and nobody but who deploys the migration."
+  }
   assert {
     condition     = [for key in keys(yandex_lockbox_secret_iam_member.reader) : key if endswith(key, " owner")] == ["migrate owner"]
     error_message = "Only the migration reads the address of the schema's owner."
@@ -102,10 +169,6 @@ run "rights" {
   assert {
     condition     = !contains(keys(yandex_lockbox_secret_iam_member.reader), "webhook analytics")
     error_message = "A webhook has no use for ClickHouse."
-  }
-  assert {
-    condition     = !contains([for m in yandex_resourcemanager_folder_iam_member.this : m.role], "editor")
-    error_message = "No account may do everything."
   }
 }
 
@@ -132,27 +195,3 @@ run "prod" {
     error_message = "Two environments of one folder would share a name."
   }
 }
-  assert {
-    condition = toset([for m in yandex_resourcemanager_folder_iam_member.this :
-      "${ { for role, id in local.accounts : "serviceAccount:${id}" => role }[m.member]} ${m.role}"]) == toset(concat(
-      flatten([for role in ["webhook", "worker", "api", "loader", "migrate"] : ["${role} vpc.user", "${role} logging.writer"]]),
-      ["gateway logging.writer", "trigger ymq.reader", "queue ymq.writer", "queue ymq.reader"],
-    ))
-    error_message = "An account has other rights than those of its role."
-  }
-  assert {
-    condition = toset([for m in yandex_lockbox_secret_iam_member.reader : m.role]) == toset(["lockbox.payloadViewer"]) && toset(keys(yandex_lockbox_secret_iam_member.reader)) == toset(concat(
-      flatten([for role in ["webhook", "worker", "api"] : [for group in ["databases", "queue", "tracker", "telegram", "vk"] : "${role} ${group}"]]),
-      ["api analytics", "loader databases", "loader analytics", "loader tracker", "migrate owner", "migrate analytics"],
-    ))
-    error_message = "An account reads other secrets than those of its functions."
-  }
-  assert {
-    condition = alltrue([for name, f in module.functions :
-    f.settings.invokers == ["functions.functionInvoker serviceAccount:${local.accounts[endswith(name, "-webhook") || name == "tracker-handler" ? "gateway" : "trigger"]}"]])
-    error_message = "Somebody may call a function who does not, or who does may not."
-  }
-  assert {
-    condition     = module.api.settings.invokers == ["functions.functionInvoker serviceAccount:${local.accounts["gateway"]}"] && length(module.migrate.settings.invokers) == 0
-    error_message = "The gateway alone calls the API, and nobody but who deploys the migration."
-  }
