@@ -109,8 +109,11 @@ func (s *Server) spelt(name string) string {
 }
 
 func (s *Server) finish(w http.ResponseWriter, c *call, a answer) {
+	if c.at.IsZero() {
+		c.at = s.now()
+	}
 	s.cfg.Calls.Add(fault.Call{
-		At: s.now(), Method: c.method, Params: c.shown(), Status: a.status, Effect: c.effect, Result: a.body,
+		At: c.at, Method: c.method, Params: c.shown(), Status: a.status, Effect: c.effect, Result: a.body,
 	})
 	write(w, a)
 }
@@ -127,6 +130,7 @@ func (s *Server) run(r *http.Request, c *call) answer {
 		result, refused = s.getUpdates(r.Context(), c)
 	} else {
 		s.mu.Lock()
+		c.at = s.now()
 		result, refused = h(s, c)
 		s.mu.Unlock()
 	}

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -22,6 +23,7 @@ type call struct {
 	params map[string]string
 	files  map[string]*upload // by form field
 	effect bool               // something changed
+	at     time.Time          // when it was judged; zero: it was not
 }
 
 // upload is a file that came with a call.

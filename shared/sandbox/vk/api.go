@@ -105,13 +105,14 @@ func (s *Server) serveMethod(w http.ResponseWriter, r *http.Request, name string
 func (s *Server) runMethod(w http.ResponseWriter, r *http.Request, c *call) {
 	s.mu.Lock()
 	var result any
+	at := s.now() // its own judgement is by this time
 	fail := s.admit(r, c)
 	if fail == nil {
 		result, fail = s.run(c)
 	}
 	s.mu.Unlock()
 
-	entry := fault.Call{At: s.now(), Method: c.name, Params: params(c.form), Status: http.StatusOK, Effect: c.effect}
+	entry := fault.Call{At: at, Method: c.name, Params: params(c.form), Status: http.StatusOK, Effect: c.effect}
 	if fail != nil {
 		entry.Result = s.writeError(w, c, fail)
 	} else {

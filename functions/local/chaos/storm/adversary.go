@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -22,6 +23,7 @@ type adversary struct {
 	met    map[string]int // calls and messages that met one
 	rules  []rule
 	wipes  []time.Time // of Redis
+	thaws  []time.Time // of processes
 	broken []error     // what of the adversary's own failed
 
 	stores sync.Mutex // held while Postgres is away
@@ -71,7 +73,7 @@ func (a *adversary) strike(ctx context.Context, b blow) {
 	case killed:
 		place.Present().Kill()
 	case frozen:
-		freeze(ctx, place.Present(), b.last)
+		a.freeze(ctx, place.Present(), b.last)
 	case restarted:
 		a.fail(a.restart(ctx, manners[b.many].end, b.last))
 	case wiped:
@@ -104,9 +106,12 @@ func (a *adversary) fail(err error) {
 	a.broken = append(a.broken, err)
 }
 
-func freeze(ctx context.Context, p *process.Process, d time.Duration) {
+func (a *adversary) freeze(ctx context.Context, p *process.Process, d time.Duration) {
 	p.Freeze()
 	_ = sleep(ctx, d)
+	a.mu.Lock()
+	a.thaws = append(a.thaws, time.Now())
+	a.mu.Unlock()
 	p.Thaw()
 }
 
@@ -210,11 +215,11 @@ func (a *adversary) peace() {
 	}
 }
 
-// wiped says when Redis was emptied.
-func (a *adversary) wiped() []time.Time {
+// moments says when Redis was emptied, and when frozen processes went on.
+func (a *adversary) moments() (wipes, thaws []time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return append([]time.Time(nil), a.wipes...)
+	return slices.Clone(a.wipes), slices.Clone(a.thaws)
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -20,6 +20,7 @@ type Balance struct {
 
 	Ticket, Answer Spread // how long it took into the ticket, and to the customer
 	Windows        []Window
+	Thawed         int // calls of processes that had just been frozen: in no window
 }
 
 // Spread is of durations.
@@ -43,7 +44,7 @@ func (b *Books) Balance() *Balance {
 	l.forms(b, where)
 	l.written(b)
 	l.news(b)
-	l.windows(b.Sends)
+	l.windows(b)
 	for _, line := range b.Spilled {
 		l.wrong("a canary is in %s", line)
 	}

@@ -23,6 +23,7 @@ type Books struct {
 	Copies  []Copy           // of broadcasts, by our tables
 	Sends   []Send           // calls that wrote to somebody
 	Wipes   []time.Time      // when Redis was emptied
+	Thaws   []time.Time      // when a frozen process went on
 	Jobs    []Listed         // deliveries that are uncertain or wait for a person, by our tables
 	Held    []string         // payloads of jobs in review, and of those that wait for one
 	Spilled []string         // lines of logs and errors of jobs with what must not be there

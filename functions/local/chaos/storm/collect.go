@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -19,7 +20,8 @@ import (
 
 // books opens the books as they are now.
 func (w *world) books(ctx context.Context) (*Books, error) {
-	b := &Books{Chats: map[string][]Got{}, Wipes: w.adversary.wiped(), Spilled: w.log.spilled()}
+	b := &Books{Chats: map[string][]Got{}, Spilled: w.log.spilled()}
+	b.Wipes, b.Thaws = w.adversary.moments()
 	for _, c := range w.customers {
 		b.Chats[c.phone.address()] = c.phone.got()
 		for _, f := range c.forms {
@@ -101,7 +103,7 @@ func (b *Books) vk(calls []fault.Call) error {
 	known := map[string]bool{}
 	for _, c := range calls {
 		if c.Method != vk.CallbackMethod {
-			if c.Status == 200 && !strings.Contains(string(c.Result), `"error_code":6,`) {
+			if c.Status == http.StatusOK && c.Method != "upload" && !strings.Contains(string(c.Result), `"error_code":6,`) {
 				b.Sends = append(b.Sends, Send{"vk:", c.At})
 			}
 			continue

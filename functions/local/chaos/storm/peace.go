@@ -22,12 +22,13 @@ func (s *sheet) settle(ctx context.Context, w *world) error {
 	peace := time.Now()
 	quiet := time.Time{}
 	for n := 0; ; n++ {
-		still, err := w.still(ctx)
+		held, err := w.still(ctx)
 		if err != nil {
 			return err
 		}
+		still := held == ""
 		if !still {
-			quiet = time.Time{}
+			quiet, s.held = time.Time{}, held
 		} else if quiet.IsZero() {
 			quiet = time.Now()
 		}
@@ -38,6 +39,9 @@ func (s *sheet) settle(ctx context.Context, w *world) error {
 				return err
 			}
 			s.balance, s.converged = b.Balance(), time.Since(peace)
+			if len(s.balance.Wrong) > 0 {
+				s.held = s.balance.Wrong[0]
+			}
 			if len(s.balance.Wrong) == 0 || late || time.Since(quiet) > oddWait {
 				if late && !still {
 					s.balance.wrong("work is left: %s", w.left(ctx))
@@ -56,30 +60,32 @@ func (s *sheet) settle(ctx context.Context, w *world) error {
 	}
 }
 
-// still reports whether nothing is left to be done: no update to deliver, no reply to
-// send, no job, no broadcast. What waits for a person is no work of the platform's.
-func (w *world) still(ctx context.Context) (bool, error) {
+// still says what is left to be done: updates to deliver, replies to send, jobs,
+// broadcasts; "" if nothing is. What waits for a person is no work of the platform's.
+func (w *world) still(ctx context.Context) (held string, err error) {
 	for _, p := range w.places {
 		select {
 		case <-p.Over():
-			return false, p.Err()
+			return "", p.Err()
 		default:
 		}
 	}
-	if w.telegram.Undelivered() > 0 || w.vk.Undelivered() > 0 {
-		return false, nil
+	if n, m := w.telegram.Undelivered(), w.vk.Undelivered(); n+m > 0 {
+		return fmt.Sprintf("updates: %d of Telegram's, %d of VK's", n, m), nil
 	}
 	owed, err := w.redis.ZCard(ctx, "conversations:pending").Result()
 	if err != nil {
-		return false, fmt.Errorf("look for replies: %w", err)
+		return "", fmt.Errorf("look for replies: %w", err)
 	}
-	var open int
-	err = w.db.QueryRow(ctx, `SELECT (SELECT count(*) FROM jobs WHERE open AND held_at IS NULL) +
-		(SELECT count(*) FROM broadcasts WHERE state NOT IN ('finished', 'cancelled'))`).Scan(&open)
+	if owed > 0 {
+		return "replies to customers", nil
+	}
+	err = w.db.QueryRow(ctx, `SELECT concat_ws(', ', (SELECT string_agg(DISTINCT kind, ', ') FROM jobs WHERE open AND held_at IS NULL),
+		(SELECT string_agg('broadcast ' || state, ', ') FROM broadcasts WHERE state NOT IN ('finished', 'cancelled')))`).Scan(&held)
 	if err != nil {
-		return false, fmt.Errorf("look for jobs: %w", err)
+		return "", fmt.Errorf("look for jobs: %w", err)
 	}
-	return owed == 0 && open == 0, nil
+	return held, nil
 }
 
 // left shows what is left to be done.

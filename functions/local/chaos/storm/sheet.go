@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -27,7 +28,8 @@ type sheet struct {
 	calm, storm         traffic
 	uncertain, reviews  []string
 	logged              int64
-	refusals            int // by messengers, for being too many
+	refusals            map[string]int // by messengers, for being too many, by method
+	held                string         // what came to rest last
 }
 
 // traffic is messages within a time.
@@ -54,9 +56,14 @@ plan:
 func (s *sheet) count(ctx context.Context, w *world) error {
 	s.calm, s.storm = w.traffic(s.began, s.struck), w.traffic(s.struck, s.over)
 	s.logged = w.log.written()
+	s.refusals = map[string]int{}
 	for _, c := range append(w.calls.telegram.Since(0), w.calls.vk.Since(0)...) {
-		if c.Status == 429 || strings.Contains(string(c.Result), `"error_code":6,`) {
-			s.refusals++
+		if c.Status == http.StatusTooManyRequests || strings.Contains(string(c.Result), `"error_code":6,`) {
+			when := ""
+			if c.At.Before(s.struck) {
+				when = " in calm"
+			}
+			s.refusals[c.Method+when]++
 		}
 	}
 	type line struct{ Text string }
@@ -118,13 +125,14 @@ func (s *sheet) print(out io.Writer) {
 	row("in review", "%s", listing(s.reviews))
 	row("into the ticket", "median %s, longest %s", b.Ticket.Median.Round(time.Millisecond), b.Ticket.Longest.Round(time.Millisecond))
 	row("to the customer", "median %s, longest %s", b.Answer.Median.Round(time.Millisecond), b.Answer.Longest.Round(time.Millisecond))
-	row("at rest after the last fault", "%s", s.converged.Round(time.Millisecond))
+	row("at rest after the last fault", "%s, the last was %s", s.converged.Round(time.Millisecond), s.held)
 	row("messages a second", "%.1f in calm (%d in, %d out), %.1f in the storm (%d in, %d out): %.2f", s.calm.rate(), s.calm.in, s.calm.out,
 		s.storm.rate(), s.storm.in, s.storm.out, s.storm.rate()/s.calm.rate())
 	for _, w := range b.Windows {
 		row("most of "+w.Name, "%d of %d", w.Most, w.Limit)
 	}
-	row("refused for being too many", "%d", s.refusals)
+	row("calls of processes just thawed", "%d, in no window", b.Thawed)
+	row("refused for being too many", "%v", s.refusals)
 	row("lines of logs without a canary", "%d", s.logged)
 	_ = p.Flush()
 	if len(b.Wrong) == 0 {
