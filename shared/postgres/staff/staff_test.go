@@ -83,6 +83,8 @@ func TestApply_People(t *testing.T) {
 	o.want("a customer who was", o.visit(messenger.VK, "5", "5"), person.Analyst, person.Operator)
 	o.want("another one of the number", o.visit(messenger.VK, "1", "1"))
 	o.want("in a group, where others write", o.visit(messenger.Telegram, "1", "-100"))
+	o.declare(first)
+	o.want("in a group that is known", o.visit(messenger.Telegram, "1", "-100"))
 
 	o.declare(staff.Declared{People: map[string][]person.Role{"telegram:1": {person.Analyst}}})
 	o.want("with another role", o.visit(messenger.Telegram, "1", "1"), person.Analyst)
