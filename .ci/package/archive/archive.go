@@ -1,6 +1,6 @@
 // Package archive lays out functions as the builder of Cloud Functions takes
-// them: a zip of go.mod, go.sum, the packages that the function needs and no
-// others, and the same of a vendor folder. The builder has to keep its files in
+// them: a zip of the packages that the function needs and no others, the same of a
+// vendor folder, and the lines of go.mod and go.sum that are of their modules. The builder has to keep its files in
 // memory, so each that is left out counts twice.
 package archive
 
@@ -55,7 +55,8 @@ func Entrypoint(function string) string {
 func entryFile(function string) string { return "functions/" + function + "/main.go" }
 
 // Collect gives the files of a function's archive, by name, from the module at
-// root. Without vendor the builder has to download the modules.
+// root. Without vendor the builder has to download the modules, and go.mod and go.sum
+// are whole: which other modules it looks at is its own choice.
 //
 // It is an error if the files break a rule of the builder.
 func Collect(ctx context.Context, root, function string, vendor bool) ([]File, error) {
@@ -87,6 +88,8 @@ func Collect(ctx context.Context, root, function string, vendor bool) ([]File, e
 		}
 	}
 	if vendor {
+		mods = needed(mods, packages)
+		files[0].Data, files[1].Data = goMod(mods), goSum(files[1].Data, mods)
 		files = append(files, File{"vendor/modules.txt", modulesTxt(mods[1:], packages)})
 	}
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })

@@ -4,7 +4,10 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -58,6 +61,79 @@ func TestCollect_Sources(t *testing.T) {
 	files := collect(t, "migrate", false)
 	if has(files, "vendor/") || !has(files, "functions/migrate/main.go") {
 		t.Errorf("got %d files, want those of the module alone", len(files))
+	}
+}
+
+// A change renews the archives that it is in, and no others: neither one of another
+// function nor one of a module that a function does not need.
+func TestCollect_OnlyItsOwn(t *testing.T) {
+	t.Parallel()
+	copied := t.TempDir()
+	for _, folder := range []string{"functions", "shared", "migrations"} {
+		if err := os.CopyFS(filepath.Join(copied, folder), os.DirFS(filepath.Join(root, folder))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write := func(name, more string) {
+		t.Helper()
+		data, err := os.ReadFile(filepath.Join(root, name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(copied, name), append(data, more...), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	functions := []string{"migrate", "tracker-handler"}
+	pack := func() (sums []string) {
+		t.Helper()
+		for _, name := range functions {
+			files, err := archive.Collect(context.Background(), copied, name, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := archive.Zip(files)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sums = append(sums, fmt.Sprintf("%x", sha256.Sum256(data)))
+		}
+		return sums
+	}
+	write("go.mod", "")
+	write("go.sum", "")
+	before := pack()
+	write("go.mod", "\nexclude github.com/yuin/goldmark v1.0.0\n") // which none of them needs
+	write("go.sum", "github.com/nobody/needs v1.0.0 h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n")
+	if diff := cmp.Diff(before, pack()); diff != "" {
+		t.Errorf("a module that none of them needs (-before +after):\n%s", diff)
+	}
+	write("functions/migrate/wire/wire.go", "\n// changed\n")
+	after := pack()
+	if after[0] == before[0] || after[1] != before[1] {
+		t.Errorf("a file of migrate: before %q, after %q of %q", before, after, functions)
+	}
+}
+
+// What is left of go.mod, go.sum and modules.txt is consistent: the go command takes it.
+func TestCollect_Vendored(t *testing.T) {
+	t.Parallel()
+	data, err := archive.Zip(collect(t, "tracker-handler", true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := archive.Unpack(data, dir); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(context.Background(), "go", "list", "-deps", "-mod=vendor", "-tags", builder.Tag, archive.Package("tracker-handler"))
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOPROXY=off", "GOMODCACHE="+t.TempDir(), "GOFLAGS=", "GOWORK=off", "GOTOOLCHAIN=local")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil || !strings.Contains(string(mod), "jackc/pgx") || strings.Contains(string(mod), "goose") || strings.Contains(string(mod), "go-cmp") {
+		t.Errorf("go.mod names other modules than it needs, %v:\n%s", err, mod)
 	}
 }
 
