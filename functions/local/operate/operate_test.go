@@ -52,7 +52,7 @@ func (d *desk) within(ctx context.Context, name string, args ...string) (string,
 	d.T.Helper()
 	var out bytes.Buffer
 	o := &operate.Operator{Env: env.NewReaderFrom(func(name string) (string, bool) { v, ok := d.vars[name]; return v, ok }), Out: &out}
-	err := o.Run(d.Context(), name, args...)
+	err := o.Run(ctx, name, args...)
 	if said := out.String() + fmt.Sprint(err); strings.Contains(said, "CANARY") || strings.Contains(said, d.URL) {
 		d.T.Errorf("%s says too much: %s", name, said)
 	}
