@@ -3,6 +3,7 @@ package host_test
 import (
 	"encoding/json"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,6 +39,11 @@ func loadsTickets(t *testing.T) {
 		var report struct{ Done bool }
 		if err := json.Unmarshal(a.Result, &report); a.Error != nil || err != nil || !report.Done {
 			t.Fatalf("got %s, %v, want it done", a.Result, a.Error)
+		}
+	}
+	for _, table := range []string{"tickets", "tickets_now", "ticket_events", "agents", "statuses"} {
+		if got := strings.Join(clickhousetest.Rows(t, db, "SELECT * FROM "+table), "\n"); got == "" && table != "agents" || strings.Contains(got, "CANARY") {
+			t.Errorf("%s has %q", table, got)
 		}
 	}
 	if got := clickhousetest.Rows(t, db, "SELECT t.key, e.kind FROM tickets_latest t JOIN ticket_events e USING (issue) WHERE e.kind = 'created'"); len(got) != 1 || got[0] != "('SUP-1','created')" {
