@@ -58,8 +58,11 @@ func (a *API) begin(ctx context.Context, c *call) (n broadcast.New, done any, er
 		return n, nil, err
 	}
 	b, made, err := a.d.Store.BroadcastByKey(ctx, n.By, n.Key, n.Fingerprint)
-	if err != nil || !made {
+	if err != nil {
 		return n, nil, err
+	}
+	if !made {
+		return n, nil, a.admitWork(ctx, c)
 	}
 	return n, a.accepted(ctx, c, b), nil
 }
@@ -191,6 +194,9 @@ func (a *API) start(ctx context.Context, c *call) (any, error) {
 	if b.State == broadcast.Draft && b.StartAt != nil && a.over(*b.StartAt) {
 		return nil, refuse(http.StatusConflict, "its time to start is over: change the draft, leave the time out to start at once")
 	}
+	if err := a.admitWork(ctx, c); err != nil {
+		return nil, err
+	}
 	b, jobs, err := a.d.Store.StartBroadcast(ctx, c.id)
 	return a.changed(ctx, c, b, jobs, err, "only a draft can be started")
 }
@@ -257,6 +263,9 @@ func (a *API) setRate(ctx context.Context, c *call) (any, error) {
 }
 
 func (a *API) resend(ctx context.Context, c *call) (any, error) {
+	if err := a.admitWork(ctx, c); err != nil {
+		return nil, err
+	}
 	n, jobs, err := a.d.Store.ResendUncertain(ctx, c.id)
 	if err := a.state(ctx, c.id, err, "a broadcast is resent to its uncertain recipients when it has finished"); err != nil {
 		return nil, err

@@ -8,8 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"supportbot/shared/broadcast"
+	"supportbot/shared/gauge"
 	"supportbot/shared/job"
 	"supportbot/shared/messenger"
 	"supportbot/shared/notification"
@@ -132,6 +134,7 @@ func TestDocument_Handlers(t *testing.T) {
 	d.refusals(agent)
 	d.successes(me)
 	d.conflicts()
+	d.crowded()
 	d.away()
 	for _, o := range d.doc.operations() {
 		for _, status := range o.statuses() {
@@ -247,7 +250,9 @@ func (d *desk) successes(me int64) {
 	d.call("POST", "/v1/audience/estimate", valid("estimateAudience"))
 	d.call("POST", "/v1/messages", map[string]any{"customer": me, "texts": map[string]any{"ru": "да"}})
 	d.metrics()
+	d.customers()
 	d.jobs()
+	d.gauges()
 }
 
 // jobs looks at jobs, and does all that can be done to one in review.
@@ -288,6 +293,88 @@ func (d *desk) jobs() {
 	if got.State != "accepted" {
 		d.t.Errorf("the last one is %+v", got)
 	}
+}
+
+// gauges looks at what was measured, and at dead letters.
+func (d *desk) gauges() {
+	var never struct{ At *time.Time }
+	if d.call("GET", "/v1/gauges", nil).into(&never); never.At != nil {
+		d.t.Errorf("measured at %s, want never", never.At)
+	}
+	made, err := d.db.Insert(d.ctx, []job.New{aJob("dead")})
+	d.must(err)
+	_, err = d.db.KeepDead(d.ctx, []job.DeadLetter{
+		{Queue: "tickets", Message: "m-1", Job: made[0].ID, CorrelationID: "telegram:1:2", SentAt: d.now()},
+		{Queue: "tickets", Message: "m-2", Body: "no hint"},
+	})
+	d.must(err)
+	samples, err := d.db.Measure(d.ctx)
+	d.must(err)
+	d.must(d.db.PutGauges(d.ctx, samples))
+	var got struct {
+		Age    float64 `json:"age_seconds"`
+		Gauges []gauge.Sample
+	}
+	if d.call("GET", "/v1/gauges?format=json", nil).into(&got); got.Age < 0 || len(got.Gauges) != len(samples) {
+		d.t.Errorf("got %+v, want the %d samples", got, len(samples))
+	}
+	if r := d.call("GET", "/v1/gauges?format=prometheus", nil); !strings.Contains(string(r.body), `supportbot_dead_letters{hint="true"} 1`+"\n") {
+		d.t.Errorf("to be scraped: %s", r.body)
+	}
+	d.call("GET", "/v1/gauges?format=xml", nil)
+	var health struct {
+		Schema  struct{ Postgres, ClickHouse int64 }
+		Reviews int
+		Dead    int `json:"dead_letters"`
+	}
+	if d.call("GET", "/v1/health", nil).into(&health); health.Schema.Postgres < 11 || health.Schema.ClickHouse != 4 || health.Dead != 2 {
+		d.t.Errorf("health is %+v", health)
+	}
+	d.call("GET", "/v1/dead-letters?limit=0", nil)
+	var page struct {
+		Letters []struct {
+			Job     *int64
+			Request string
+			Body    string
+		} `json:"dead_letters"`
+		Next int64
+	}
+	d.call("GET", "/v1/dead-letters?limit=1", nil).into(&page)
+	if len(page.Letters) != 1 || page.Letters[0].Job != nil || page.Letters[0].Body != "no hint" {
+		d.t.Errorf("the newest: %+v", page)
+	}
+	d.call("GET", fmt.Sprint("/v1/dead-letters?before=", page.Next), nil).into(&page)
+	if len(page.Letters) != 1 || page.Letters[0].Job == nil || *page.Letters[0].Job != made[0].ID || page.Letters[0].Request != "telegram:1:2" {
+		d.t.Errorf("the next page: %+v", page)
+	}
+}
+
+// crowded: while too much waits nothing is added to it, and nothing else is refused.
+func (d *desk) crowded() {
+	draft := d.make(broadcast.Draft)
+	made, err := d.db.Insert(d.ctx, []job.New{aJob("a waiting one"), aJob("another")})
+	d.must(err)
+	deps := d.deps
+	deps.BacklogMost = 1
+	api := d.api
+	d.api = notification.New(deps)
+	defer func() { d.api = api }()
+	jobs := d.number(`SELECT count(*) FROM jobs`)
+	for what, body := range map[string]any{
+		"/v1/broadcasts": spec(), "/v1/messages": valid("sendMessage"), "/v1/jobs/replay": map[string]any{"dry_run": false},
+		path(draft, "/start"): nil, path(draft, "/test"): valid("test"), path(draft, "/correct"): valid("correct"), path(draft, "/resend-uncertain"): nil,
+	} {
+		if got := d.call("POST", what, body); got.status != 429 || got.header.Get("Retry-After") != "60" {
+			d.t.Errorf("%s: %d, again after %q", what, got.status, got.header.Get("Retry-After"))
+		}
+	}
+	if now := d.number(`SELECT count(*) FROM jobs`); now != jobs {
+		d.t.Errorf("%d jobs were made", now-jobs)
+	}
+	d.call("POST", "/v1/jobs/replay", map[string]any{"dry_run": true}).into(new(any))
+	d.call("POST", fmt.Sprintf("/v1/jobs/%d/cancel", made[0].ID), nil).into(new(any))
+	d.exec(`UPDATE jobs SET run_at = now() + interval '1 hour' WHERE open AND id <> $1`, made[1].ID)
+	d.call("POST", "/v1/broadcasts", spec()).into(new(any)) // what waits for its time is no backlog
 }
 
 func aJob(key string) job.New {

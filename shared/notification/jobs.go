@@ -194,6 +194,9 @@ func (a *API) replayJobs(ctx context.Context, c *call) (any, error) {
 	if *in.DryRun {
 		return out, nil
 	}
+	if err := a.admitWork(ctx, c); err != nil {
+		return nil, err
+	}
 	for _, r := range list[:out.Chosen] {
 		made, err := a.d.Store.Replay(ctx, r.ID)
 		if errors.Is(err, job.ErrNotFound) {

@@ -47,6 +47,9 @@ func (s *shelf) Select(ctx context.Context, query string, params map[string]stri
 		}
 		return s.behind.Select(ctx, query, params)
 	}
+	if strings.HasSuffix(query, "FROM migrations") {
+		return analytics.Result{Rows: [][]json.RawMessage{{json.RawMessage("4")}}}, nil
+	}
 	var res analytics.Result
 	for _, m := range s.metrics.All() {
 		if !strings.Contains(query, "FROM metric_"+m.Name+"\n") {

@@ -1,6 +1,6 @@
 // Package notification is the HTTP API of broadcasts: create, watch, pause, correct; of
-// the metrics that analysts look at; and of the jobs that wait for an operator. It is JSON over /v1; openapi.json describes it,
-// and is served by it.
+// the metrics that analysts look at; of the jobs that wait for an operator; and of what is known of a customer, to be handed out or
+// erased. It is JSON over /v1; openapi.json describes it, and is served by it.
 //
 // A caller is a program with an API key (X-API-Key) or a person with a session of
 // the console (X-Session): the cloud's gateway passes neither Authorization nor
@@ -11,6 +11,7 @@
 package notification
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -20,6 +21,7 @@ import (
 	"supportbot/shared/broadcast"
 	"supportbot/shared/broadcasting"
 	"supportbot/shared/catalogue"
+	"supportbot/shared/gauge"
 	"supportbot/shared/job"
 	"supportbot/shared/messenger"
 	"supportbot/shared/metric"
@@ -50,7 +52,16 @@ type Store interface {
 	Replay(ctx context.Context, id int64) (job.Inserted, error)
 	Cancel(ctx context.Context, id int64) (job.State, error)
 	SettleReview(ctx context.Context, id int64, by, remark string) error
+	// Backlog counts the due jobs that nobody has begun, up to most.
+	Backlog(ctx context.Context, most int) (int, error)
+	DeadLetters(ctx context.Context, before int64, limit int) ([]job.DeadLetter, error)
+	// Gauges gives the last reading, and the time by the clock that it was taken by.
+	Gauges(ctx context.Context) (r gauge.Reading, now time.Time, err error)
+	Health(ctx context.Context) (gauge.Health, error)
 	PersonByID(ctx context.Context, id int64) (*person.Person, error)
+	PersonOfUser(ctx context.Context, m messenger.Name, user string) (int64, error)
+	Insert(ctx context.Context, jobs []job.New) ([]job.Inserted, error)
+	Find(ctx context.Context, key string) (*job.Job, error)
 	KeyByHash(ctx context.Context, hash []byte) (*person.APIKey, error)
 	// Load says how far a load of analytics has come; nil when there is none.
 	Load(ctx context.Context, name string) (*analytics.Load, error)
@@ -92,14 +103,21 @@ type Deps struct {
 	Buttons func(k broadcast.Kind, locale string) []messenger.Button
 	Tickets func(ctx context.Context) ([]messenger.Address, error)
 	Locales []string // that texts may be in
+	// BacklogMost is how many jobs may wait before calls that make more are refused; 0:
+	// DefaultBacklog.
+	BacklogMost int
 	// Metrics are what there is to look at. Analytics is where their rows are; nil:
 	// nowhere. Zone is whose days a report has unless told.
 	Metrics   *metric.Catalogue
 	Analytics metric.Store
 	Catalogue *catalogue.Catalogue
 	Zone      *time.Location
-	Now       func() time.Time
-	Log       *slog.Logger
+	// Privacy hands out what is known of a customer.
+	Privacy interface {
+		Dossier(ctx context.Context, id int64) (person.Dossier, error)
+	}
+	Now func() time.Time
+	Log *slog.Logger
 }
 
 // API is the handler of /v1.
@@ -110,6 +128,7 @@ type API struct {
 
 // New makes the API.
 func New(d Deps) *API {
+	d.BacklogMost = cmp.Or(d.BacklogMost, DefaultBacklog)
 	a := &API{d: d}
 	a.routes = a.table()
 	return a
@@ -149,6 +168,12 @@ func (a *API) table() []route {
 		{http.MethodPost, "/v1/jobs/{id}/replay", watch, a.replayJob},
 		{http.MethodPost, "/v1/jobs/{id}/cancel", watch, a.cancelJob},
 		{http.MethodPost, "/v1/jobs/{id}/settle", watch, a.settleJob},
+		{http.MethodGet, "/v1/dead-letters", watch, a.listDead},
+		{http.MethodGet, "/v1/gauges", watch, a.gauges},
+		{http.MethodGet, "/v1/health", watch, a.health},
+		{http.MethodGet, "/v1/customers", admin, a.findCustomer},
+		{http.MethodGet, "/v1/customers/{id}/export", admin, a.exportCustomer},
+		{http.MethodPost, "/v1/customers/{id}/erase", admin, a.eraseCustomer},
 		{http.MethodGet, "/v1/metrics", analyst, a.metrics},
 		{http.MethodGet, "/v1/metrics/{name}", analyst, a.metric},
 	}

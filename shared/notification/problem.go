@@ -46,7 +46,8 @@ func invalid(fields []Field) error {
 }
 
 func (p *Problem) write(w http.ResponseWriter) {
-	if p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests {
+	again := p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests
+	if again && w.Header().Get("Retry-After") == "" {
 		w.Header().Set("Retry-After", "5")
 	}
 	w.Header().Set("Content-Type", "application/problem+json")

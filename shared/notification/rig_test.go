@@ -61,6 +61,7 @@ type desk struct {
 	conn     *pgx.Conn
 	doc      *document
 	tickets  []messenger.Address
+	dossiers *dossiers
 	log      *lockedBuffer
 
 	mu    sync.Mutex
@@ -92,7 +93,7 @@ func newDesk(t *testing.T) *desk {
 	d.conn, err = pgx.Connect(ctx, vars["DATABASE_URL"])
 	d.must(err)
 	t.Cleanup(func() { _ = d.conn.Close(context.Background()) })
-	d.sessions = redisdb.NewSessions(client)
+	d.sessions, d.dossiers = redisdb.NewSessions(client), &dossiers{db: d.db}
 	metrics, err := metric.New(metric.Files)
 	d.must(err)
 	d.shelf = &shelf{metrics: metrics}
@@ -108,7 +109,7 @@ func newDesk(t *testing.T) *desk {
 		Senders: func(m messenger.Name, id string) (broadcasting.Sender, bool) {
 			return messengers.For(messenger.Address{Messenger: m, Bot: id})
 		},
-		Now: d.now, Log: log, Metrics: metrics, Analytics: d.shelf, Catalogue: book, Zone: moscow,
+		Now: d.now, Log: log, Metrics: metrics, Analytics: d.shelf, Catalogue: book, Zone: moscow, Privacy: d.dossiers,
 	}
 	d.api = notification.New(d.deps)
 	for key, role := range map[string]person.Role{adminKey: person.Admin, operatorKey: person.Operator, analystKey: person.Analyst, revokedKey: person.Admin} {

@@ -75,7 +75,7 @@ func TestRun_Usage(t *testing.T) {
 		{"load"}, {"load", "--since"}, {"load", "--since", "yesterday"}, {"load", "2025-01-01"}, {"ban"}, {"ban", "anna"}, {"ban", "icq:1"}, {"ban", "telegram:"}, {"ban", "telegram:1:2"}, {"ban", "telegram:-5"},
 		{"unban"}, {"unban", "vk:1", "vk:2"}, {"cancel"}, {"cancel", "all"}, {"cancel", "1", "-1"}, {"replay", "0"}, {"replay"},
 		{"jobs", "all"}, {"jobs", "--state", "lost"}, {"jobs", "--kind"}, {"jobs", "show"}, {"jobs", "show", "x"}, {"jobs", "replay"}, {"jobs", "replay", "--yes", "--state", "completed"},
-		{"jobs", "settle", "1"}, {"jobs", "settle"}, {"jobs", "--before", "x"},
+		{"jobs", "settle", "1"}, {"jobs", "settle"}, {"jobs", "--before", "x"}, {"jobs", "dead", "x"}, {"jobs", "dead", "--before", "x"},
 		{"restore", "now"}, {"restore", "--yes", "--yes"}, {"forget"}, {""},
 	} {
 		var out bytes.Buffer
@@ -217,6 +217,18 @@ func TestJobs(t *testing.T) {
 		t.Errorf("all of a kind: %s", out)
 	}
 	d.Want("m2", job.Accepted)
+
+	if out := d.must("jobs", "dead"); !strings.Contains(out, "No dead letters") {
+		t.Errorf("no letters: %s", out)
+	}
+	d.Exec(`INSERT INTO dead_letters (queue, message, job, state, body) SELECT 'tickets', 'message ' || i, NULL, '', 'no hint' FROM generate_series(1, 50) i`)
+	d.Exec(`INSERT INTO dead_letters (queue, message, job, state, correlation_id) VALUES ('deliveries', 'the last', $1, 'queued', 'vk:7')`, made[3].ID)
+	if out := d.must("jobs", "dead"); strings.Count(out, `"no hint"`) != 49 || !strings.Contains(out, "vk:7") || !strings.Contains(out, "--before 2") {
+		t.Errorf("letters: %s", out)
+	}
+	if out := d.must("jobs", "dead", "--before", "2"); strings.Count(out, `"no hint"`) != 1 || strings.Contains(out, "--before") {
+		t.Errorf("the rest of them: %s", out)
+	}
 }
 
 func TestRestore(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"supportbot/shared/metric"
 	"supportbot/shared/notification"
 	"supportbot/shared/pace"
+	"supportbot/shared/privacy"
 	"supportbot/shared/redisdb"
 	"supportbot/shared/wiring"
 	"supportbot/shared/wiring/bot"
@@ -53,6 +54,7 @@ func New(rt wiring.Runtime) (http.Handler, error) {
 		},
 		Buttons: dialog.UnsubscribeButtons, Now: rt.Clock(), Log: rt.Log,
 		Metrics: metrics, Analytics: rows, Catalogue: b.Catalogue, Zone: zone,
+		Privacy: b.Privacy(func(a messenger.Address) (privacy.Sender, bool) { return messengers.For(a) }),
 	})
 	mux := http.NewServeMux()
 	page := console.New(catalogue.Languages)
