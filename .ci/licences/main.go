@@ -5,6 +5,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
@@ -16,7 +17,7 @@ import (
 )
 
 func main() {
-	all, err := list()
+	all, err := list(context.Background())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "licences:", err)
 		os.Exit(1)
@@ -40,8 +41,8 @@ func main() {
 // part is something that is shipped under somebody's licence.
 type part struct{ name, dir string }
 
-func list() ([]part, error) {
-	all, err := modules()
+func list(ctx context.Context) ([]part, error) {
+	all, err := modules(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -49,9 +50,9 @@ func list() ([]part, error) {
 }
 
 // modules gives the modules whose packages a function links, each once.
-func modules() (all []part, err error) {
+func modules(ctx context.Context) (all []part, err error) {
 	var problems bytes.Buffer
-	cmd := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}", "./functions/...")
+	cmd := exec.CommandContext(ctx, "go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}", "./functions/...")
 	cmd.Stderr = &problems
 	raw, err := cmd.Output()
 	if err != nil {

@@ -100,15 +100,12 @@ func TestForget_Tickets(t *testing.T) {
 	s := newStudio(t, 2)
 	a := s.person("", "a")
 	look := newJob("look", ticket.IssueLane("i1"), 1)
-	made, err := s.db.Insert(s.ctx, []job.New{look, newJob("other look", ticket.IssueLane("i2"), 1)})
+	made, err := s.db.Insert(s.ctx, []job.New{look, created("d1", "a"), newJob("other look", ticket.IssueLane("i2"), 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.exec(`INSERT INTO ticket_cursors (issue, starts_at) VALUES ('i1', now()), ('i2', now())`)
 	s.exec(`INSERT INTO answers (issue, comment, version, messages) VALUES ('i1', '1', 1, '{7}'), ('i2', '1', 1, '{7}')`)
-	if made, err = s.db.Insert(s.ctx, []job.New{look, created("d1", "a")}); err != nil {
-		t.Fatal(err)
-	}
 	s.exec(`INSERT INTO dead_letters (queue, message, job, state, correlation_id) VALUES
 		('tickets', '1', $1, 'queued', ''), ('tickets', '2', NULL, '', $2), ('tickets', '3', $3, 'queued', 'telegram:1:2')`,
 		made[1].ID, chat(messenger.Telegram, "a").String()+":15", made[0].ID)
