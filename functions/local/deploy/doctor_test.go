@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"supportbot/functions/local/deploy"
+	"supportbot/migrations"
 	"supportbot/shared/backend/backendtest"
 	"supportbot/shared/clickhouse/clickhousetest"
 	"supportbot/shared/postgres/schema"
@@ -21,6 +24,7 @@ import (
 	"supportbot/shared/sandbox/telegram"
 	sandboxtracker "supportbot/shared/sandbox/tracker"
 	"supportbot/shared/sandbox/vk"
+	"supportbot/shared/tracker"
 )
 
 // TestDoctor_NamesWhatIsBroken: a deployment that is in order, and then one thing of
@@ -56,9 +60,7 @@ func TestDoctor_NamesWhatIsBroken(t *testing.T) {
 		{"the confirmation is another", func(r *rig) { r.vars["VK_CONFIRMATION"] = "guessed" }, []string{"FAILURE  VK_CONFIRMATION: guessed; should be: c0de", "/vk answers another confirmation"}, ""},
 		{"the token lacks rights", func(r *rig) { r.vk.Lack("messages") }, []string{"FAILURE  rights of VK_TOKEN: docs, manage, photos"}, ""},
 		{"a second server", func(r *rig) { r.vk.Connect("http://127.0.0.1:9/old/vk") }, []string{`warning  another callback server, "server"`}, "warning"},
-		{"a field is missing", func(r *rig) {
-			r.vars["CATALOGUE"] = `{"categories":[{"key":"x","title":{"ru":"x","en":"x"},"queue":"BARE","type":"task","priority":"normal"}]}`
-		}, []string{"FAILURE  field supportMessenger of BARE: missing", "FAILURE  trigger of BARE: missing"}, ""},
+		{"a queue without fields and trigger", (*rig).bareQueue, []string{"FAILURE  field supportMessenger of BARE: missing", "FAILURE  trigger of BARE: missing"}, ""},
 		{"a queue is missing", func(r *rig) { r.vars["TRACKER_QUEUE"] = "NONE" }, []string{"FAILURE  could not be asked: queue NONE of the catalogue is not in Tracker"}, ""},
 		{"a paused trigger", func(r *rig) { r.changeTrigger(`{"active":false}`) }, []string{"FAILURE  trigger of SUP: is paused, calls "}, ""},
 		{"a changed trigger", func(r *rig) { r.changeTrigger(`{"conditions":[{"type":"Event.comment-create"}]}`) }, []string{"FAILURE  trigger of SUP: has other conditions, calls "}, ""},
@@ -76,6 +78,9 @@ func TestDoctor_NamesWhatIsBroken(t *testing.T) {
 		{"the database is of a later release", func(r *rig) { r.database(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (90000, true)`) },
 			[]string{"warning  the schema of Postgres has version 90000, newer than this checkout's"}, "warning"},
 		{"the database has no schema", func(r *rig) { r.vars["DATABASE_URL"] = backendtest.Postgres(r.t, nil) }, []string{"FAILURE  the database of DATABASE_URL has not what it should have"}, ""},
+		{"dead letters that were kept", func(r *rig) {
+			r.database(`INSERT INTO dead_letters (queue, message, state) VALUES ('tickets', 'm-1', ''), ('tickets', 'm-2', '')`)
+		}, []string{"FAILURE  2 dead letters within the last hour"}, ""},
 		{"the analytics stand still", func(r *rig) {
 			r.database(`INSERT INTO analytics_loads (name, since, reached, started_at) VALUES ('tickets', now(), now() - interval '5 hours', now())`)
 		}, []string{"FAILURE  the analytics were last loaded 5h0m0s ago"}, ""},
@@ -102,6 +107,30 @@ func TestDoctor_NamesWhatIsBroken(t *testing.T) {
 			}
 		})
 	}
+}
+
+// bareQueue: the catalogue leads to a queue that nobody has set up.
+func (r *rig) bareQueue() {
+	r.vars["CATALOGUE"] = `{"categories":[{"key":"x","title":{"ru":"x","en":"x"},"queue":"BARE","type":"task","priority":"normal"}]}`
+}
+
+// TestDoctor_MissingField: the one field that a queue lacks is named, and no other.
+func TestDoctor_MissingField(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *sandboxtracker.Config) { c.Queues = append(c.Queues, sandboxtracker.DefaultQueue("BARE")) })
+	r.mustConnect()
+	r.bareQueue()
+	for _, field := range tracker.Fields {
+		if field != tracker.FieldRating {
+			r.ask(r.vars["TRACKER_API_URL"]+"/v3/queues/BARE/localFields", `{"id":"`+string(field)+`","name":{"ru":"x","en":"x"},
+				"category":"000000000000000000000003","type":"ru.yandex.startrek.core.fields.StringFieldType"}`)
+		}
+	}
+	out, err := r.doctor()
+	if n := strings.Count(out, "  field support"); !errors.Is(err, deploy.ErrUnwell) || n != 1 {
+		t.Errorf("%d fields are named, %v\n%s", n, err, out)
+	}
+	wants(t, out, "FAILURE  field supportRating of BARE: missing; should be: string")
 }
 
 // anotherSecret: somebody set the webhook with a secret of before, and a customer wrote.
@@ -236,6 +265,56 @@ func TestDoctor_ClickHouse(t *testing.T) {
 		t.Errorf("of a database without a schema: got %v", err)
 	}
 	wants(t, out, "FAILURE  the database of CLICKHOUSE_URL has not what it should have")
+}
+
+// TestDoctor_FromOutside: where no database is reached the platform tells of itself, to
+// who has a key.
+func TestDoctor_FromOutside(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.swift = true
+	r.mustConnect()
+	health := func(postgres, clickhouse string, reviews, dead int, late string) string {
+		return fmt.Sprintf(`{"now":%q,"schema":{"postgres":%s,"clickhouse":%s},"reviews":%d,"dead_letters":%d,"late_seconds":%s,"late_lane":"a","loaded_until":null}`,
+			time.Now().UTC().Format(time.RFC3339Nano), postgres, clickhouse, reviews, dead, late)
+	}
+	newest := func(files fs.FS) string {
+		names, err := fs.Glob(files, "*/*.sql")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strconv.Itoa(len(names))
+	}
+	postgres, clickhouse := newest(migrations.Postgres), newest(migrations.ClickHouse)
+	for _, test := range []struct {
+		name, key, health, gauges string
+		want                      []string
+		fails                     bool
+	}{
+		{"without a key", "", "", "", []string{"warning  DATABASE_URL, REDIS_URL, CLICKHOUSE_URL: not set, so not looked at", "API_KEY"}, false},
+		{"all is well", apiKey, health(postgres, clickhouse, 0, 0, "1.5"), `{"at":"x","age_seconds":60,"gauges":[]}`, []string{
+			"ok       the schema of Postgres has version " + postgres, "ok       the schema of ClickHouse has version " + clickhouse, "ok       no job is in review",
+			"ok       no job is late", "ok       the reconciler measured within the last", "2 clocks within",
+		}, false},
+		{"nothing is well", apiKey, health("3", "null", 2, 4, "3600"), `{"at":null,"age_seconds":null,"gauges":[]}`, []string{
+			"FAILURE  the schema of Postgres has version 3", "warning  there is no ClickHouse", "FAILURE  2 jobs in review", "FAILURE  4 dead letters within the last hour",
+			"FAILURE  a job of the lane a should have run 1h0m0s ago", "FAILURE  the reconciler has not measured anything yet",
+		}, true},
+		{"the reconciler stands still", apiKey, health(postgres, "1", 0, 0, "0"), `{"at":"x","age_seconds":600,"gauges":[]}`, []string{
+			"FAILURE  the reconciler stands still: it measured 10m0s ago", "FAILURE  the schema of ClickHouse has version 1",
+		}, true},
+		{"a key of nobody", "CANARY-another", health(postgres, clickhouse, 0, 0, "0"), "{}", []string{"FAILURE  the platform does not tell how it is: API_KEY is not known or was revoked"}, true},
+		{"somebody else answers", apiKey, "<html>CANARY</html>", "{}", []string{"FAILURE  the platform does not tell how it is: its answer is none of the API"}, true},
+	} {
+		r.vars["API_KEY"] = test.key
+		r.entry.tell("/v1/health", test.health)
+		r.entry.tell("/v1/gauges", test.gauges)
+		out, err := r.doctor()
+		if failed := errors.Is(err, deploy.ErrUnwell); failed != test.fails || err != nil && !failed {
+			t.Errorf("%s: got %v\n%s", test.name, err, out)
+		}
+		wants(t, out, test.want...)
+	}
 }
 
 // TestDoctor_ChangesNothing: not even where everything differs.

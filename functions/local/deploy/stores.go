@@ -16,6 +16,7 @@ import (
 
 	"supportbot/migrations"
 	"supportbot/shared/clickhouse"
+	"supportbot/shared/gauge"
 	"supportbot/shared/postgres"
 	"supportbot/shared/redisdb"
 )
@@ -38,12 +39,13 @@ type databases struct {
 	now      func() time.Time
 	missing  []string // variables that are not set
 	unopened []Finding
+	platform *platform // that tells of itself what is not reached here
 }
 
 // stores opens what is named. An address of the functions' may name files that are
 // not here (the cloud's certificate): that is no reason not to connect the services.
 func (p *parts) stores() (service, error) {
-	d := &databases{clocks: p.clocks, now: p.cfg.Now}
+	d := &databases{clocks: p.clocks, now: p.cfg.Now, platform: p.platform()}
 	open := func(name string, f func() error) {
 		if !p.has(name) {
 			d.missing = append(d.missing, name)
@@ -78,10 +80,13 @@ func (d *databases) check(ctx context.Context) (found []Finding) {
 	if d.rows != nil {
 		found = append(found, d.clickhouse(ctx))
 	}
-	if len(d.missing) > 0 {
+	switch {
+	case d.db == nil && d.platform.askable():
+		found = append(found, d.told(ctx)...)
+	case len(d.missing) > 0:
 		found = append(found, Finding{
 			Warning, strings.Join(d.missing, ", ") + ": not set, so not looked at",
-			"Databases of a cloud's network are reached from a machine in it; the console and the dashboard show the same.",
+			"Databases of a cloud's network are reached from a machine in it. From elsewhere the platform tells the same of itself: CONSOLE=https://... names its gateway, API_KEY a key of the role operator (README, Who may do what).",
 		})
 	}
 	return found
@@ -105,6 +110,11 @@ func (d *databases) postgres(ctx context.Context) []Finding {
 		return []Finding{unreached("DATABASE_URL", err)}
 	}
 	d.clocks.note("Postgres", h.Now, before, d.now())
+	return d.health(h)
+}
+
+// health judges what Postgres says, or the platform of it.
+func (d *databases) health(h gauge.Health) []Finding {
 	found := []Finding{version("Postgres", h.Schema, known(migrations.Postgres, "postgres"))}
 	if h.Reviews > 0 {
 		found = append(found, Finding{
@@ -113,6 +123,12 @@ func (d *databases) postgres(ctx context.Context) []Finding {
 		})
 	} else {
 		found = append(found, fine("no job is in review"))
+	}
+	if h.Dead > 0 {
+		found = append(found, Finding{
+			Failure, counted(h.Dead, "dead letter") + " within the last hour: calls that got a hint break",
+			"go run ./functions/local jobs dead says which, the log of the worker why.",
+		})
 	}
 	switch {
 	case h.Late > lateMost:
@@ -127,7 +143,7 @@ func (d *databases) postgres(ctx context.Context) []Finding {
 }
 
 // load is how far behind the analytics are; without any nothing is late.
-func (d *databases) load(h postgres.Health) Finding {
+func (d *databases) load(h gauge.Health) Finding {
 	switch behind := h.Now.Sub(h.Loaded); {
 	case h.Loaded.IsZero():
 		return Finding{Warning, "the analytics were never loaded", "Without CLICKHOUSE_URL they never are; else see the log of analytics-loader."}
