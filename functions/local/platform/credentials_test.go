@@ -219,6 +219,7 @@ func TestCredentials(t *testing.T) {
 	}
 	all := w.operations()
 	w.refusesAll(all, unknown, map[string]http.Header{"role taken away": nil, "banned": nil, "erased": nil}) // ends their sessions
+	w.try("GET", "/v1/session", session("an agent's"))                                                       // notes when the roles were looked up
 	tables, keys := w.tables(), w.keys()
 	w.refusesAll(all, unknown, unknown)
 	for _, o := range all {
@@ -307,7 +308,8 @@ func TestCredentials_Webhooks(t *testing.T) {
 		case "/telegram":
 			return path, http.Header{"X-Telegram-Bot-Api-Secret-Token": {secret}}, `{"update_id":7,"poll":{"id":"1"}}`
 		case "/vk":
-			return path, http.Header{}, `{"type":"confirmation","group_id":209,"secret":"` + secret + `"}`
+			quoted, _ := json.Marshal(secret)
+			return path, http.Header{}, `{"type":"confirmation","group_id":209,"secret":` + string(quoted) + `}`
 		}
 		return path, http.Header{"X-Webhook-Secret": {secret}}, `{"key":"SUP-1"}`
 	}

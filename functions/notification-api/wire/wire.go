@@ -3,6 +3,7 @@ package wire
 
 import (
 	"net/http"
+	"strings"
 
 	"supportbot/shared/broadcasting"
 	"supportbot/shared/catalogue"
@@ -56,12 +57,19 @@ func New(rt wiring.Runtime) (http.Handler, error) {
 		Metrics: metrics, Analytics: rows, Catalogue: b.Catalogue, Zone: zone,
 		Privacy: b.Privacy(func(a messenger.Address) (privacy.Sender, bool) { return messengers.For(a) }),
 	})
-	mux := http.NewServeMux()
-	page := console.New(catalogue.Languages)
-	mux.Handle(console.Path, page)
-	mux.Handle(console.Path+"/", page)
-	mux.Handle("/", api)
-	return ycf.Recover(rt.Log, mux), nil
+	return ycf.Recover(rt.Log, front(console.New(catalogue.Languages), api)), nil
+}
+
+// front tells the page's paths from the API's. A ServeMux would redirect those that are
+// not clean, to wherever they lead.
+func front(page, api http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path := r.URL.Path; path == console.Path || strings.HasPrefix(path, console.Path+"/") {
+			page.ServeHTTP(w, r)
+			return
+		}
+		api.ServeHTTP(w, r)
+	})
 }
 
 // analytics gives where the rows of metrics are; nil without CLICKHOUSE_URL: then there
