@@ -30,6 +30,7 @@ output "next" {
     2. make connect WEBHOOKS=https://${yandex_api_gateway.webhooks.domain}
        tells Telegram, VK and Tracker where the platform is.
     3. make doctor WEBHOOKS=https://${yandex_api_gateway.webhooks.domain} CONSOLE=https://${yandex_api_gateway.console.domain} ${join(" ", [for name, queue in yandex_message_queue.this : "QUEUE_URL_${upper(name)}=${queue.id}"])}
-       looks whether all of it works.
+       looks whether all of it works; with API_KEY=..., a key of the role operator, also
+       at what waits for a person and at the databases (README, Who may do what).
   EOT
 }

@@ -16,7 +16,9 @@ locals {
   # message stays out of sight this long after it: nobody else gets what is still
   # worked on.
   visibility_margin = 60
-  # A message comes back only if a call broke; what breaks five calls is for a person.
+  # A message comes back only if a call broke. What breaks five calls is a dead letter:
+  # the reconciler takes it into the database, where a person finds it, and its job
+  # goes on without it.
   receives = 5
 }
 

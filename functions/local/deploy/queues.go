@@ -17,7 +17,7 @@ const piled = 100
 type messageQueue struct{ client *ymq.Client }
 
 // queues is nothing without addresses. The key may be the deployer's own, by the
-// names that Terraform's provider has for it: the functions' key may only send.
+// names that Terraform's provider has for it: the functions' key leaves Lockbox for nobody.
 func (p *parts) queues() (service, error) {
 	if !p.has("QUEUE_URL_TICKETS") {
 		return messageQueue{}, nil
@@ -69,7 +69,7 @@ func (q messageQueue) check(ctx context.Context) (found []Finding) {
 		case d.Dead > 0:
 			found = append(found, Finding{
 				Failure, fmt.Sprintf("%s in %s", counted(d.Dead, "dead letter"), d.DeadName),
-				"As many calls of the worker broke five times in a row; the jobs themselves are in the database and go on. See the worker's log, then purge the queue in the cloud's console.",
+				"Calls of the worker broke five times in a row; the jobs themselves are in the database and go on. See the worker's log. The reconciler takes them into the database within a minute (jobs dead): what stays here it cannot read, or it stands still.",
 			})
 		}
 	}
