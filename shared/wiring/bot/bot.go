@@ -76,7 +76,7 @@ func (b *Bot) open(cfg config) (err error) {
 	b.Access = &access.Service{
 		Codes: redisdb.NewSessions(b.Redis), People: b.DB, Forget: b.Conversations.ForgetPerson, Console: cfg.console, Log: b.rt.Log,
 	}
-	cfg.pace.Now, cfg.tracker.Now = b.rt.Now, b.rt.Now
+	cfg.tracker.Now = b.rt.Now // the pace asks only how long something takes
 	b.Pace = pace.New(cfg.pace, redisdb.NewPace(b.Redis, redisdb.PaceConfig{}), b.rt.Log)
 	cfg.tracker.Pace, cfg.tracker.Refused = b.Pace.Tracker, b.Pace.TrackerRefused
 	if b.Tracker, err = v3.New(cfg.tracker); err != nil {

@@ -11,6 +11,7 @@ import (
 // Balance is what the books come to.
 type Balance struct {
 	Wrong []string // differences that nothing excuses
+	Late  int      // of them, those that work to come may still mend
 
 	Said, Recorded, Returned, Held int // messages of customers: in a ticket, left with the customer, in review
 	Forms, Tickets, Again          int // forms begun, opened, given up
@@ -44,6 +45,7 @@ func (b *Books) Balance() *Balance {
 	l.forms(b, where)
 	l.written(b)
 	l.news(b)
+	l.Late = len(l.Wrong)
 	l.windows(b)
 	for _, line := range b.Spilled {
 		l.wrong("a canary is in %s", line)

@@ -3,7 +3,6 @@ package storm
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -41,8 +40,9 @@ func (w *world) books(ctx context.Context) (*Books, error) {
 		}
 		b.Tickets = append(b.Tickets, k)
 	}
-	if err := errors.Join(b.telegram(w.calls.telegram.Since(0)), b.vk(w.calls.vk.Since(0))); err != nil {
-		return nil, fmt.Errorf("read the stand-ins' logs: %w", err)
+	b.vk(w.calls.vk.Since(0))
+	if err := b.telegram(w.calls.telegram.Since(0)); err != nil {
+		return nil, fmt.Errorf("read Telegram's log: %w", err)
 	}
 	if err := b.admitted(ctx, w); err != nil {
 		return nil, fmt.Errorf("read what is admitted: %w", err)
@@ -99,7 +99,7 @@ func (b *Books) telegram(calls []fault.Call) error {
 
 // vk reads VK's. Every call of its API counts, refused or not, but those that it refused
 // for being too many.
-func (b *Books) vk(calls []fault.Call) error {
+func (b *Books) vk(calls []fault.Call) {
 	known := map[string]bool{}
 	for _, c := range calls {
 		if c.Method != vk.CallbackMethod {
@@ -124,7 +124,6 @@ func (b *Books) vk(calls []fault.Call) error {
 		m := e.Object.Message
 		b.take(known, "vk:"+strconv.FormatInt(m.Peer, 10), m.Number, m.Text, c.At)
 	}
-	return nil
 }
 
 // admitted reads what our own tables say of differences.

@@ -39,9 +39,15 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	call.Header = r.Header.Clone()
-	answer, text, err := g.ask(call)
-	if err != nil || take(&g.forget, &g.forgotten) {
+	answer, err := g.client.Do(call)
+	if err != nil {
 		http.Error(w, "no answer", http.StatusBadGateway)
+		return
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil || take(&g.forget, &g.forgotten) {
+		http.Error(w, "no whole answer", http.StatusBadGateway)
 		return
 	}
 	for name, values := range answer.Header {
@@ -49,16 +55,6 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.WriteHeader(answer.StatusCode)
 	_, _ = w.Write(text)
-}
-
-func (g *gateway) ask(call *http.Request) (*http.Response, []byte, error) {
-	answer, err := g.client.Do(call)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() { _ = answer.Body.Close() }()
-	text, err := io.ReadAll(answer.Body)
-	return answer, text, err
 }
 
 // take counts a call that meets a fault, if there are any left.

@@ -39,10 +39,10 @@ func (s *sheet) settle(ctx context.Context, w *world) error {
 				return err
 			}
 			s.balance, s.converged = b.Balance(), time.Since(peace)
-			if len(s.balance.Wrong) > 0 {
+			if s.balance.Late > 0 {
 				s.held = s.balance.Wrong[0]
 			}
-			if len(s.balance.Wrong) == 0 || late || time.Since(quiet) > oddWait {
+			if s.balance.Late == 0 || late || time.Since(quiet) > oddWait {
 				if late && !still {
 					s.balance.wrong("work is left: %s", w.left(ctx))
 				}

@@ -10,6 +10,7 @@ import (
 type Window struct {
 	Name  string
 	Most  int
+	At    time.Time // when it ended
 	Limit int
 }
 
@@ -44,17 +45,15 @@ func (l *Balance) windows(b *Books) {
 			chats[s.Chat] = append(chats[s.Chat], s.At)
 		}
 	}
-	second, long := 0, 0
+	second, long := Window{Name: "Telegram, one chat, 1 s", Limit: chatBurst + 1}, Window{Name: "Telegram, one chat, 60 s", Limit: chatBurst + minute}
 	for _, moments := range chats {
-		second = max(second, busiest(moments, time.Second))
-		long = max(long, busiest(moments, minute*time.Second))
+		second.widen(moments, time.Second)
+		long.widen(moments, minute*time.Second)
 	}
-	l.Windows = []Window{
-		{"Telegram, all chats, 1 s", busiest(all["telegram"], time.Second), telegramLimit},
-		{"Telegram, one chat, 1 s", second, chatBurst + 1},
-		{"Telegram, one chat, 60 s", long, chatBurst + minute},
-		{"VK, calls, 1 s", busiest(all["vk"], time.Second), vkLimit},
-	}
+	whole, calls := Window{Name: "Telegram, all chats, 1 s", Limit: telegramLimit}, Window{Name: "VK, calls, 1 s", Limit: vkLimit}
+	whole.widen(all["telegram"], time.Second)
+	calls.widen(all["vk"], time.Second)
+	l.Windows = []Window{whole, second, long, calls}
 	for _, w := range l.Windows {
 		if w.Most > w.Limit+w.Limit/slack {
 			l.wrong("%s: %d, the limit is %d", w.Name, w.Most, w.Limit)
@@ -62,15 +61,16 @@ func (l *Balance) windows(b *Books) {
 	}
 }
 
-// busiest gives the most moments within any time as long as d.
-func busiest(moments []time.Time, d time.Duration) (most int) {
+// widen looks for more moments than it has within any time as long as d.
+func (w *Window) widen(moments []time.Time, d time.Duration) {
 	slices.SortFunc(moments, time.Time.Compare)
 	first := 0
 	for i, t := range moments {
 		for t.Sub(moments[first]) >= d {
 			first++
 		}
-		most = max(most, i-first+1)
+		if n := i - first + 1; n > w.Most {
+			w.Most, w.At = n, t
+		}
 	}
-	return most
 }
