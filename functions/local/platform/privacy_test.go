@@ -105,7 +105,7 @@ func (w *world) forgotten(c customer) {
 		return !slices.ContainsFunc(left, func(s string) bool { return strings.HasPrefix(s, "redis pace:") })
 	})
 	if len(left) > 0 {
-		w.t.Errorf("left of the customer:\n%s", strings.Join(left, "\n"))
+		w.t.Fatalf("left of the customer:\n%s", strings.Join(left, "\n"))
 	}
 }
 
