@@ -64,7 +64,9 @@ func Run(ctx context.Context, script string, setup map[string]string) (out []byt
 	if err != nil {
 		return nil, err
 	}
-	return exec.CommandContext(ctx, node, script, string(argument)).CombinedOutput()
+	cmd := exec.CommandContext(ctx, node, script, string(argument))
+	cmd.WaitDelay = 10 * time.Second // the browser has the output, too
+	return cmd.CombinedOutput()
 }
 
 // tools is the folder of what scripts have in common.

@@ -101,7 +101,7 @@ func (c *crew) choose(r *rand.Rand, who owner, o order) action {
 	}
 	w.doing = c.doing
 	list := slices.DeleteFunc(w.actions(), func(a action) bool {
-		return a.verb == republish || a.worker != who && !(who == ghost && a.worker == nobody)
+		return a.verb == republish || a.worker != who && (who != ghost || a.worker != nobody)
 	})
 	return list[r.IntN(len(list))]
 }

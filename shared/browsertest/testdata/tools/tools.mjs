@@ -75,6 +75,8 @@ export async function script(run) {
     console.error(complaints.join('\n'));
     process.exitCode = 1;
   } finally {
-    await browser?.close();
+    // A browser that does not end would hold the test: the driver kills it with this process.
+    await Promise.race([browser?.close(), new Promise((resolve) => { setTimeout(resolve, 10000); })]);
+    process.exit(); // with the code set above
   }
 }
