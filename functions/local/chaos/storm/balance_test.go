@@ -92,9 +92,10 @@ func TestBalance_FindsWhatIsWrong(t *testing.T) {
 		"a broadcast comes twice":        {func(b *storm.Books) { repeatChat(b, maria, 0) }, "B0N1E came to " + maria + " 2 times"},
 		"a broadcast is lost":            {func(b *storm.Books) { b.Chats[maria] = nil }, `B0N1E to ` + maria + ` is "sent" in our tables and came 0 times`},
 		"a broadcast comes to strangers": {func(b *storm.Books) { b.Copies = b.Copies[:1] }, "who is not among its recipients"},
-		"too much to all chats":          {func(b *storm.Books) { flood(b, 37, func(i int) string { return fmt.Sprint("telegram:", i) }) }, "Telegram, all chats, 1 s: 37"},
-		"too much to one chat":           {func(b *storm.Books) { flood(b, 5, func(int) string { return ivan }) }, "Telegram, one chat, 1 s: 5"},
-		"too many calls to VK":           {func(b *storm.Books) { flood(b, 25, func(int) string { return "vk:" }) }, "VK, calls, 1 s: 25"},
+		"too much at once to all chats":  {func(b *storm.Books) { flood(b, 61, 0.9, func(i int) string { return fmt.Sprint("telegram:", i) }) }, "telegram, all chats, 1 s: 61"},
+		"too much to all chats":          {func(b *storm.Books) { flood(b, 331, 9.9, func(i int) string { return fmt.Sprint("telegram:", i) }) }, "telegram, all chats, 10 s: 331"},
+		"too much to one chat":           {func(b *storm.Books) { flood(b, 15, 9.9, func(int) string { return ivan }) }, "Telegram, one chat, 10 s: 15"},
+		"too many calls to VK":           {func(b *storm.Books) { flood(b, 221, 9.9, func(int) string { return "vk:" }) }, "vk, all chats, 10 s: 221"},
 		"a canary is in a log":           {func(b *storm.Books) { b.Spilled = []string{"the log: CANARY"} }, "a canary is in the log"},
 		// What the platform admits excuses only what it is about.
 		"an answer is doubled, another one admitted": {func(b *storm.Books) {
@@ -165,8 +166,9 @@ func other(key, text string) storm.Ticket {
 	return storm.Ticket{Key: key, Chat: maria, Entries: []storm.Entry{{Text: text, At: at(9)}}}
 }
 
-func flood(b *storm.Books, n int, chat func(int) string) {
+// flood writes so many times, evenly within so many seconds.
+func flood(b *storm.Books, n int, seconds float64, chat func(int) string) {
 	for i := range n {
-		b.Sends = append(b.Sends, storm.Send{Chat: chat(i), At: at(30 + float64(i)/100)})
+		b.Sends = append(b.Sends, storm.Send{Chat: chat(i), At: at(30 + seconds*float64(i)/float64(n))})
 	}
 }

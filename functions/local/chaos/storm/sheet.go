@@ -129,7 +129,7 @@ func (s *sheet) print(out io.Writer) {
 	row("messages a second", "%.1f in calm (%d in, %d out), %.1f in the storm (%d in, %d out): %.2f", s.calm.rate(), s.calm.in, s.calm.out,
 		s.storm.rate(), s.storm.in, s.storm.out, s.storm.rate()/s.calm.rate())
 	for _, w := range b.Windows {
-		row("most of "+w.Name, "%d of %d, %.1f s after the storm began", w.Most, w.Limit, w.At.Sub(s.struck).Seconds())
+		row("most of "+w.Name, "%d, the limit is %d and %d may arrive; %.1f s after the storm began", w.Most, w.Limit, w.Allowed, w.At.Sub(s.struck).Seconds())
 	}
 	row("calls of processes just thawed", "%d, in no window", b.Thawed)
 	row("refused for being too many", "%v", s.refusals)
