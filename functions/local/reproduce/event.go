@@ -163,6 +163,9 @@ func (e *Event) header(name, value string) error {
 					return fmt.Errorf("read %s of event: %w", in, err)
 				}
 			}
+			if headers == nil { // of null
+				headers = map[string]any{}
+			}
 			for known := range headers {
 				if strings.EqualFold(known, name) {
 					delete(headers, known)
@@ -183,6 +186,9 @@ func (e *Event) field(values map[string]any) error {
 		var fields map[string]json.RawMessage
 		if err := json.Unmarshal(e.body(), &fields); err != nil {
 			return fmt.Errorf("read body of event: %w", err)
+		}
+		if fields == nil { // of null
+			return errors.New("the event has no body")
 		}
 		for name, value := range values {
 			if err := put(fields, name, value); err != nil {
