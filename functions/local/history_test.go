@@ -7,13 +7,13 @@ import (
 	"io"
 	"log/slog"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"go.uber.org/goleak"
 
 	"supportbot/functions/local/platform"
 	"supportbot/shared/backend"
@@ -26,7 +26,9 @@ import (
 
 func TestMain(m *testing.M) {
 	backend.ServeClickHouse()
-	os.Exit(m.Run())
+	// A function keeps its pool of connections as long as its instance lives.
+	pools := goleak.IgnoreTopFunction("github.com/jackc/pgx/v5/pgxpool.(*Pool).backgroundHealthCheck")
+	goleak.VerifyTestMain(m, backendtest.Goroutines(), pools)
 }
 
 // TestHistory_IsLoadedAndDisturbsNobody: what the page makes up is in the analytics, and

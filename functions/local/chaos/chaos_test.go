@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"supportbot/functions/local/chaos"
 	"supportbot/shared/backend"
 	"supportbot/shared/backend/backendtest"
@@ -30,7 +32,9 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(m.Run())
+	// A function keeps its pool of connections as long as its instance lives.
+	pools := goleak.IgnoreTopFunction("github.com/jackc/pgx/v5/pgxpool.(*Pool).backgroundHealthCheck")
+	goleak.VerifyTestMain(m, backendtest.Goroutines(), pools)
 }
 
 // TestScenarios plays each in a small size, but those that wait for real leases:

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"supportbot/functions/local/chaos/process"
 	"supportbot/functions/local/chaos/storm"
 	"supportbot/shared/backend"
@@ -30,7 +32,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m, backendtest.Goroutines())
 }
 
 // TestChaos_Storm plays a short one, with everything in it; make chaos plays long ones.
