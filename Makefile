@@ -66,8 +66,7 @@ LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.6.2
 
 # A folder with a dot is not among ./...
 .PHONY: lint
-lint: ## vet and linters (.golangci.yml says which and why)
-	@go vet ./... $(DOTTED)
+lint: ## linters, vet among them (.golangci.yml says which and why)
 	@$(LINT) run ./... $(DOTTED)
 
 VULNDB := $(or $(GOVULNDB),https://vuln.go.dev)
