@@ -91,8 +91,11 @@ func (d *desk) work(ctx context.Context, c *crew, o order, a action) (string, er
 	case renew:
 		return "", d.store.Renew(ctx, lane, token)
 	case stage:
-		c.at[a.worker] = min(c.at[a.worker]+1, int8(len(stages)-1))
-		asked, err := d.store.Stage(ctx, id, token, stages[c.at[a.worker]], nil)
+		at := min(c.at[a.worker]+1, int8(len(stages)-1))
+		asked, err := d.store.Stage(ctx, id, token, stages[at], nil)
+		if err == nil {
+			c.at[a.worker] = at
+		}
 		return fmt.Sprintf("cancel %t", asked), err
 	}
 	f := job.Finish{Job: &job.Job{ID: id, Lane: job.Lane{Name: lane}}, Token: token, Verdict: a.verdict, Next: a.next}

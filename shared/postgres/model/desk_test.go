@@ -21,6 +21,7 @@ import (
 type desk struct {
 	t     *testing.T
 	store *postgres.DB
+	url   string
 	conn  *pgx.Conn
 	put   string // jobs from JSON
 }
@@ -67,17 +68,23 @@ func newDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	t.Cleanup(store.Close)
-	conn, err := pgx.Connect(context.Background(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close(context.Background()) })
-	d := &desk{t: t, store: store, conn: conn}
+	d := &desk{t: t, store: store, url: url}
+	d.conn = d.connect()
 	var columns string
 	d.scan(`SELECT string_agg(column_name, ', ') FROM information_schema.columns
 		WHERE table_schema = current_schema() AND table_name = 'jobs' AND is_generated = 'NEVER'`, &columns)
 	d.put = fmt.Sprintf(`INSERT INTO jobs (%[1]s) OVERRIDING SYSTEM VALUE SELECT %[1]s FROM jsonb_populate_recordset(NULL::jobs, $1)`, columns)
 	return d
+}
+
+func (d *desk) connect() *pgx.Conn {
+	d.t.Helper()
+	conn, err := pgx.Connect(context.Background(), d.url)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
 }
 
 func (d *desk) scan(sql string, into ...any) {

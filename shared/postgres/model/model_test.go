@@ -69,3 +69,10 @@ func TestModel_Waiting(t *testing.T) {
 	begun := []action{first, second, by(workerA, claim, 1)}
 	explore(t, 3, start(apart, begun...), start(apart, append(begun, ends(workerA, job.VerdictHeld, false))...))
 }
+
+// The first job was cancelled by a rescue, which tells nobody: the sweep does.
+func TestModel_Untold(t *testing.T) {
+	t.Parallel()
+	explore(t, 2, start(apart, first, second, by(workerA, claim, 1), ends(workerA, job.VerdictHeld, false),
+		by(workerA, claim, 0), on(cancel, 0), on(expire, 0), on(rescue, none)))
+}

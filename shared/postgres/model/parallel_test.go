@@ -2,20 +2,26 @@ package model_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"supportbot/shared/job"
 )
 
 const (
-	schedules = 150
-	warmUp    = 6 // actions one after the other before each schedule
+	schedules = 200
+	warmUp    = 6 // actions one after the other before a schedule
 	length    = 4 // actions of each party, side by side with the others'
+	duel      = 2 // the same where both workers want one lane at once
 )
 
 // deed is an action and what whoever did it was told.
@@ -29,11 +35,16 @@ type deed struct {
 func TestModel_SideBySide(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
+	g := &gate{d.connect(), d.connect()}
 	for seed := range uint64(schedules) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		o := []order{strict, loose, apart}[r.IntN(3)]
-		before, crew := d.warm(r, o)
-		parties, after := d.sideBySide(r, crew, o)
+		history, n := []action{first, second, by(workerA, claim, 0), on(expire, 0)}, duel
+		if seed%4 == 0 {
+			history, n = wander(r, o), length
+		}
+		before, crew := d.warm(o, history)
+		parties, after := d.sideBySide(r, g, crew, o, n)
 		left := d.world(d.image(after), before)
 		if !explained(before, parties, left) {
 			t.Errorf("seed %d: no order explains %v\nfrom %+v\nto   %+v", seed, parties, before, left)
@@ -41,18 +52,27 @@ func TestModel_SideBySide(t *testing.T) {
 	}
 }
 
+// wander gives actions that can happen one after the other.
+func wander(r *rand.Rand, o order) []action {
+	history := []action{first, second}
+	w := newWorld(o)
+	for i := range warmUp {
+		w, _ = next(w, history[i])
+		if i > 0 {
+			list := w.actions()
+			history = append(history, list[r.IntN(len(list))])
+		}
+	}
+	return history
+}
+
 // warm brings two jobs of an order into some state.
-func (d *desk) warm(r *rand.Rand, o order) (world, crew) {
+func (d *desk) warm(o order, history []action) (world, crew) {
 	d.t.Helper()
 	d.exec(`DELETE FROM jobs`)
 	d.exec(`DELETE FROM lanes`)
 	w, c := newWorld(o), newCrew()
-	for i := range warmUp + 2 {
-		a := on(insert, int8(i))
-		if i >= 2 {
-			list := w.actions()
-			a = list[r.IntN(len(list))]
-		}
+	for _, a := range history {
 		if _, err := d.act(context.Background(), &c, o, a); err != nil {
 			d.t.Fatal(err)
 		}
@@ -61,34 +81,72 @@ func (d *desk) warm(r *rand.Rand, o order) (world, crew) {
 	return w, c
 }
 
-// sideBySide lets workers A and B and the others act at the same time.
-func (d *desk) sideBySide(r *rand.Rand, start crew, o order) (parties [3][]deed, after crew) {
+// sideBySide lets workers A and B and the others do n actions each at the same time.
+func (d *desk) sideBySide(r *rand.Rand, g *gate, start crew, o order, n int) (parties [3][]deed, after crew) {
 	d.t.Helper()
 	var crews [3]crew
 	var all sync.WaitGroup
-	ready := make(chan struct{})
+	var over atomic.Int32
+	open := g.close(d.t)
 	for i := range 3 {
 		own := rand.New(rand.NewPCG(r.Uint64(), 0))
 		crews[i] = start
 		all.Add(1)
 		go func() {
 			defer all.Done()
-			<-ready
-			for range length {
+			defer over.Add(1)
+			for range n {
 				a := crews[i].choose(own, owner(i), o)
-				told, err := d.act(context.Background(), &crews[i], o, a)
-				if err != nil {
-					d.t.Errorf("%v: %v", a, err)
-				}
-				parties[i] = append(parties[i], deed{a, told})
+				parties[i] = append(parties[i], deed{a, d.insist(&crews[i], o, a)})
 			}
 		}()
 	}
-	close(ready)
+	open(func(waiting int) bool { return waiting+int(over.Load()) >= 3 })
 	all.Wait()
 	after = crews[0]
 	after.tokens[1], after.doing[1], after.at[1] = crews[1].tokens[1], crews[1].doing[1], crews[1].at[1]
 	return parties, after
+}
+
+// insist does an action again that the database ended in favour of another: nothing of it
+// has happened.
+func (d *desk) insist(c *crew, o order, a action) string {
+	for {
+		told, err := d.act(context.Background(), c, o, a)
+		var pg *pgconn.PgError
+		if errors.As(err, &pg) && pg.Code == "40P01" {
+			continue
+		}
+		if err != nil {
+			d.t.Errorf("%v: %v", a, err)
+		}
+		return told
+	}
+}
+
+// gate keeps the jobs' rows locked until everybody waits for one or has nothing left to do,
+// so that what happens at the same time does meet.
+type gate struct{ lock, watch *pgx.Conn }
+
+func (g *gate) close(t *testing.T) (open func(enough func(waiting int) bool)) {
+	t.Helper()
+	ctx := context.Background()
+	tx, err := g.lock.Begin(ctx)
+	if err == nil {
+		_, err = tx.Exec(ctx, `SELECT FROM jobs ORDER BY id FOR UPDATE`)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(enough func(int) bool) {
+		waiting := 0
+		for err == nil && !enough(waiting) {
+			err = g.watch.QueryRow(ctx, `SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`).Scan(&waiting)
+		}
+		if err := errors.Join(err, tx.Commit(ctx)); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // choose takes an action of a worker, who knows only what it was told, or of the others.
