@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"supportbot/shared/backend"
 	"supportbot/shared/backend/backendtest"
 	"supportbot/shared/postgres/schema"
@@ -22,7 +24,9 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	// A function keeps its pool of connections as long as its instance lives.
+	pools := goleak.IgnoreTopFunction("github.com/jackc/pgx/v5/pgxpool.(*Pool).backgroundHealthCheck")
+	goleak.VerifyTestMain(m, backendtest.Goroutines(), pools)
 }
 
 // Each part gives its figures; what they are is not asked here.

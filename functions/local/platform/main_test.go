@@ -4,6 +4,10 @@ import (
 	"flag"
 	"os"
 	"testing"
+
+	"go.uber.org/goleak"
+
+	"supportbot/shared/backend/backendtest"
 )
 
 // TestMain is also the entry of the children that crash tests start.
@@ -17,5 +21,7 @@ func TestMain(m *testing.M) {
 	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
 		_ = f.Value.Set("10")
 	}
-	os.Exit(m.Run())
+	// A function keeps its pool of connections as long as its instance lives.
+	pools := goleak.IgnoreTopFunction("github.com/jackc/pgx/v5/pgxpool.(*Pool).backgroundHealthCheck")
+	goleak.VerifyTestMain(m, backendtest.Goroutines(), pools)
 }
