@@ -25,6 +25,9 @@ func check(ctx context.Context, o options, names []string, stdout io.Writer) err
 	var all []error
 	for _, name := range names {
 		u, err := compile(ctx, o, tool, name)
+		if err == nil && u.Judge() != nil { // which packages are compiled at the same time is chance
+			u, err = compile(ctx, o, tool, name)
+		}
 		if err != nil {
 			all = append(all, fmt.Errorf("%s: %w", name, err))
 			continue
