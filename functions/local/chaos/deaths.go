@@ -132,6 +132,13 @@ func frozen(ctx context.Context, w *world) error {
 		return errors.New("nobody was frozen")
 	}
 	defer by.Thaw()
+	// What it has asked the database for before is still done, and would be claimed after
+	// the time that passes.
+	err = w.until(ctx, "the frozen one's statements are done", `SELECT count(*) = 0 FROM pg_stat_activity
+		WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid()`)
+	if err != nil {
+		return err
+	}
 	if err := w.pass(dead); err != nil {
 		return err
 	}

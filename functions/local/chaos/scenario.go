@@ -21,7 +21,7 @@ type Scenario struct {
 	// Hurry lets two minutes pass in the databases instead of waiting for them, where
 	// nobody works any more: a worker may be killed more often.
 	Hurry bool
-	// Slow: its point is to wait for real leases.
+	// Slow: it waits for real leases, or may have to.
 	Slow bool
 
 	broadcasts func(recipients int) int // recipients of all broadcasts; nil: of one
@@ -44,7 +44,7 @@ func Scenarios() []Scenario {
 		{Name: "C SIGTERM, VK", Messenger: messenger.VK, Hurry: true, play: stopped(20)},
 		{Name: "F two workers", Workers: 2, broadcasts: twice, play: overtaken},
 		{Name: "F four workers", Workers: 4, broadcasts: twice, play: overtaken},
-		{Name: "F a frozen worker comes back", Workers: 2, play: frozen},
+		{Name: "F a frozen worker comes back", Workers: 2, Slow: true, play: frozen},
 		{Name: "pause, change of rate, resume", play: paused},
 		{Name: "only blocked people", play: blocked},
 		{Name: "nobody", broadcasts: nobody, play: empty},
