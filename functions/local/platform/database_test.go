@@ -7,6 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/redis/go-redis/v9"
+
+	"supportbot/functions/local/chaos/elapse"
 )
 
 // exec changes the database behind the platform's back.
@@ -125,42 +127,14 @@ func (w *world) tryPass(d time.Duration) error {
 		return err
 	}
 	defer func() { _ = conn.Close(context.Background()) }()
-	for _, sql := range []string{
-		`UPDATE lanes SET lease_until = lease_until - $1::interval`,
-		`UPDATE duties SET lease_until = lease_until - $1::interval`,
-		`UPDATE jobs SET run_at = run_at - $1::interval, stage_at = stage_at - $1::interval,
-			published_at = published_at - $1::interval, gather_until = gather_until - $1::interval WHERE open`,
-		`UPDATE recipients SET claimed_at = claimed_at - $1::interval, not_before = not_before - $1::interval WHERE outcome IS NULL`,
-	} {
-		if _, err := conn.Exec(w.ctx, sql, d); err != nil {
-			return err
-		}
-	}
 	o, err := redis.ParseURL(w.env["REDIS_URL"])
 	if err != nil {
 		return err
 	}
 	r := redis.NewClient(o)
 	defer func() { _ = r.Close() }()
-	return passRedis.Run(w.ctx, r, nil, d.Milliseconds()).Err()
+	return elapse.Pass(w.ctx, conn, r, d)
 }
-
-// passRedis moves the times that package redisdb keeps of conversations: of
-// leases, of entries, of the index.
-var passRedis = redis.NewScript(`
-for _, conv in ipairs(redis.call('KEYS', 'conversation:*')) do
-  local all = redis.call('HGETALL', conv)
-  for i = 1, #all, 2 do
-    if all[i] == 'lu' or string.sub(all[i], 1, 2) == 't:' then
-      redis.call('HSET', conv, all[i], string.format('%.0f', tonumber(all[i + 1]) - tonumber(ARGV[1])))
-    end
-  end
-end
-for _, name in ipairs(redis.call('ZRANGE', 'conversations:pending', 0, -1)) do
-  redis.call('ZINCRBY', 'conversations:pending', -tonumber(ARGV[1]), name)
-end
-return 0
-`)
 
 // hold keeps everybody from working on a lane until it is let go.
 func (w *world) hold(lane string) (letGo func()) {
