@@ -32,6 +32,8 @@ type Key struct {
 	SHA256 string      `json:"sha256"` // in hex
 }
 
+func (k Key) digest() string { return strings.ToLower(k.SHA256) }
+
 var (
 	keyRoles = []person.Role{person.Admin, person.Analyst, person.Operator}
 	roles    = append([]person.Role{person.Agent}, keyRoles...)
@@ -49,7 +51,13 @@ func (d Declared) Check() error {
 			problems = append(problems, fmt.Errorf("the roles of %s are %q; there are %q", account, list, roles))
 		}
 	}
-	for name, k := range d.Keys {
+	owner := map[string]string{} // of a hash
+	for _, name := range slices.Sorted(maps.Keys(d.Keys)) {
+		k := d.Keys[name]
+		if other, taken := owner[k.digest()]; taken {
+			problems = append(problems, fmt.Errorf("the keys %s and %s have the same SHA-256: they are one key, which has one name and one role", other, name))
+		}
+		owner[k.digest()] = name
 		if hash, err := hex.DecodeString(k.SHA256); err != nil || len(hash) != 32 {
 			problems = append(problems, fmt.Errorf("the key %s has no SHA-256 in hex", name))
 		}
@@ -77,7 +85,9 @@ func Apply(ctx context.Context, url string, d Declared) error {
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `LOCK TABLE staff IN SHARE ROW EXCLUSIVE MODE`); err != nil { // readers go on
+		// Whoever writes for the first time reads the table: they come before this, and are
+		// found, or after it, and read what is declared. All others go on.
+		if _, err := tx.Exec(ctx, `LOCK TABLE staff IN ACCESS EXCLUSIVE MODE`); err != nil {
 			return err
 		}
 		return errors.Join(people(ctx, tx, d.People), keys(ctx, tx, d.Keys))
@@ -129,12 +139,17 @@ func keys(ctx context.Context, tx pgx.Tx, declared map[string]Key) error {
 	}
 	hashes := []string{}
 	for _, k := range declared {
-		hashes = append(hashes, strings.ToLower(k.SHA256))
+		hashes = append(hashes, k.digest())
 	}
 	_, err := tx.Exec(ctx, `UPDATE api_keys SET revoked_at = clock_timestamp()
 		WHERE declared AND revoked_at IS NULL AND encode(hash, 'hex') <> ALL($1)`, hashes)
 	if err != nil {
 		return fmt.Errorf("revoke keys: %w", err)
+	}
+	// A name may go from one key to another: none is in the way while they are given anew.
+	_, err = tx.Exec(ctx, `UPDATE api_keys SET name = encode(hash, 'hex') WHERE declared AND revoked_at IS NULL`)
+	if err != nil {
+		return fmt.Errorf("free names of keys: %w", err)
 	}
 	for name, k := range declared {
 		if err := addKey(ctx, tx, name, k); err != nil {

@@ -10,8 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"supportbot/shared/backend/backendtest"
 	"supportbot/shared/env"
+	"supportbot/shared/job"
 	"supportbot/shared/messenger"
 	"supportbot/shared/person"
 	"supportbot/shared/postgres"
@@ -137,6 +140,124 @@ func TestApply_Keys(t *testing.T) {
 	opens(byHand, person.Admin)
 }
 
+// TestApply_KeysChangeNames: names go from one key to another, and come back, in one apply.
+func TestApply_KeysChangeNames(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	keys := map[string][]byte{}
+	_, one := hash("one")
+	_, two := hash("two")
+	keys[one], _ = hash("one")
+	keys[two], _ = hash("two")
+	for _, names := range [][2]string{{"a", "b"}, {"b", "a"}, {"b", "c"}, {"c", "d"}, {"d", "c"}} {
+		o.declare(staff.Declared{Keys: map[string]staff.Key{names[0]: {person.Operator, one}, names[1]: {person.Analyst, two}}})
+		for i, text := range []string{one, two} {
+			if k, err := o.db.KeyByHash(ctx, keys[text]); err != nil || k == nil || k.Name != names[i] {
+				t.Errorf("key %d is %+v, %v; want it to be %s", i, k, err, names[i])
+			}
+		}
+	}
+	// One goes, the other has its name.
+	o.declare(staff.Declared{Keys: map[string]staff.Key{"d": {person.Analyst, two}}})
+	if k, err := o.db.KeyByHash(ctx, keys[two]); err != nil || k == nil || k.Name != "d" {
+		t.Errorf("the key is %+v, %v", k, err)
+	}
+}
+
+// waits ends as soon as n connections wait for another, or f has ended.
+func (o *office) waits(n int, f <-chan struct{}) {
+	o.Helper()
+	conn, err := pgx.Connect(ctx, o.url)
+	if err != nil {
+		o.Fatal(err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	for waiting := 0; waiting < n; {
+		select {
+		case <-f:
+			return
+		default:
+		}
+		if err := conn.QueryRow(ctx, `SELECT count(*) FROM pg_stat_activity
+			WHERE wait_event_type = 'Lock' AND datname = current_database()`).Scan(&waiting); err != nil {
+			o.Fatal(err)
+		}
+	}
+}
+
+// held runs f beside a transaction that has done something, and ends that.
+func (o *office) held(sql string, f func()) {
+	o.Helper()
+	conn, err := pgx.Connect(ctx, o.url)
+	if err != nil {
+		o.Fatal(err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	tx, err := conn.Begin(ctx)
+	if err == nil {
+		_, err = tx.Exec(ctx, sql)
+	}
+	if err != nil {
+		o.Fatal(err)
+	}
+	f()
+	if err := tx.Rollback(ctx); err != nil {
+		o.Fatal(err)
+	}
+}
+
+func beside(f func()) (done <-chan struct{}) {
+	ended := make(chan struct{})
+	go func() { defer close(ended); f() }()
+	return ended
+}
+
+// TestApply_FirstMessage: whoever writes for the first time while roles are declared has
+// them, whichever ends first; and who is declared no more has none.
+func TestApply_FirstMessage(t *testing.T) {
+	t.Parallel()
+	declared := staff.Declared{People: map[string][]person.Role{"telegram:1": {person.Admin}, "telegram:2": {person.Operator}}}
+	for _, first := range []string{"the message", "the declaration"} {
+		t.Run(first, func(t *testing.T) {
+			t.Parallel()
+			o := newOffice(t)
+			o.visit(messenger.Telegram, "2", "2")
+			var message, apply <-chan struct{}
+			visit := func() {
+				_, _, err := o.db.Record(ctx, person.Visit{Identity: person.Identity{
+					Address: messenger.Address{Messenger: messenger.Telegram, Bot: "1", Chat: "1"}, User: messenger.User{ID: "1"}, SeenAt: time.Now(),
+				}}, []job.New{{Queue: "q", Kind: "k", Key: "held", Lane: job.Lane{Name: "l"}}})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+			declare := func() {
+				if err := staff.Apply(ctx, o.url, declared); err != nil {
+					t.Error(err)
+				}
+			}
+			if first == "the message" { // its transaction waits for the job's key
+				o.held(`INSERT INTO jobs (queue, kind, key, lane, strict, payload) VALUES ('q', 'k', 'held', 'l', true, 'null')`, func() {
+					message = beside(visit)
+					o.waits(1, message)
+					apply = beside(declare)
+					o.waits(2, apply)
+				})
+			} else { // it waits for a person's row
+				o.held(`SELECT FROM people FOR UPDATE`, func() {
+					apply = beside(declare)
+					o.waits(1, apply)
+					message = beside(visit)
+					o.waits(2, message)
+				})
+			}
+			<-message
+			<-apply
+			o.want("the next message", o.visit(messenger.Telegram, "1", "1"), person.Admin)
+		})
+	}
+}
+
 func TestApply_AtTheSameTime(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -160,6 +281,10 @@ func TestApply_AtTheSameTime(t *testing.T) {
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	_, text := hash("one")
+	twice := staff.Declared{Keys: map[string]staff.Key{"doctor": {person.Operator, text}, "shop": {person.Admin, strings.ToUpper(text)}}}
+	if err := twice.Check(); err == nil || !strings.Contains(err.Error(), "the keys doctor and shop have the same SHA-256") {
+		t.Errorf("one key under two names: %v", err)
+	}
 	for name, d := range map[string]staff.Declared{
 		"no number":            {People: map[string][]person.Role{"telegram:": {person.Admin}}},
 		"no messenger":         {People: map[string][]person.Role{"123": {person.Admin}}},
