@@ -27,6 +27,9 @@ func (s *Service) input(ev messenger.Event) input {
 
 func (in input) group() bool { return in.Kind == messenger.EventGroup }
 
+// leaves: we may write to them no more.
+func (in input) leaves() bool { return in.Kind == messenger.EventBlocked }
+
 // Again handles an event that was put aside because Tracker could not be read
 // (ticket.KindAgain), replies included. While Tracker is still away it returns an
 // error and changes nothing. Repeating it is safe.
@@ -48,7 +51,7 @@ func (s *Service) handle(ctx context.Context, in input) (*Accepted, error) {
 		return nil, fmt.Errorf("handle event: no sender for %s", bot(in.Address.Messenger, in.Address.Bot))
 	}
 	look := dialog.Lookup{Address: in.Address, Key: in.key, At: in.Time, Burst: s.d.Flood.Burst, Every: s.d.Flood.Every}
-	if in.again || in.missed { // many at once are nobody's doing
+	if in.again || in.missed || in.leaves() { // many at once are nobody's doing
 		look.Burst = 0
 	}
 	snap, err := s.d.Store.Load(ctx, look)
@@ -91,6 +94,9 @@ func (t *turn) done(o Outcome) *Accepted { return &Accepted{turn: t, Outcome: o}
 func (t *turn) run(ctx context.Context) (*Accepted, error) {
 	if err := t.know(ctx); err != nil {
 		return nil, err
+	}
+	if t.profile == nil && t.in.leaves() { // nobody knows them: there is nothing to be noted
+		return t.complete(ctx, Ignored)
 	}
 	if t.profile != nil && t.profile.Person.Banned {
 		return t.ban(ctx)

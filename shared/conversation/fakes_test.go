@@ -32,6 +32,7 @@ type records struct {
 	visits  int
 	inserts int // of keys that were there already
 	down    error
+	unknown bool // nobody has written yet
 }
 
 func newRecords() *records {
@@ -55,7 +56,10 @@ func (r *records) Record(ctx context.Context, v person.Visit, jobs []job.New) (p
 		r.person.Settings = r.person.Settings.With(*v.Update.Settings)
 	}
 	if v.Update.Reachable != nil {
-		r.reach = v.Update.Reachable
+		if r.unknown && !*v.Update.Reachable {
+			return person.Person{}, nil, nil
+		}
+		r.reach, r.unknown = v.Update.Reachable, false
 	}
 	var out []job.Inserted
 	for _, j := range jobs {
@@ -103,6 +107,14 @@ type sender struct {
 	fail     []error // one for each coming call; nil = it works
 	failEdit error
 	before   func(messenger.Outgoing)
+	asked    int // for names
+}
+
+func (s *sender) Profile(context.Context, string) (messenger.User, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked++
+	return messenger.User{}, nil
 }
 
 func (s *sender) Name() messenger.Name { return messenger.Telegram }

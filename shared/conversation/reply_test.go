@@ -137,6 +137,28 @@ func TestEvent_BlockedAndUnblocked(t *testing.T) {
 	b.wantNothingPending()
 }
 
+// Who blocks the bot and is not known, like one who was erased, leaves nothing behind.
+func TestEvent_BlockedByNobody(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	s := b.service(nil)
+	b.records.unknown = true
+	ev := b.event(messenger.EventBlocked)
+	ev.User.Name = ""
+	b.do(s, ev)
+	if b.records.reach != nil || b.sender.asked > 0 {
+		t.Errorf("reachable %v, asked for a name %d times", b.records.reach, b.sender.asked)
+	}
+	if keys := b.client.Keys(context.Background(), "*"+b.a.Chat+"*").Val(); len(keys) > 0 {
+		t.Errorf("kept: %v", keys)
+	}
+	b.do(s, b.message("/menu"))
+	if b.records.reach == nil || !*b.records.reach {
+		t.Error("who writes then does not count as reachable")
+	}
+	b.wantTexts("menu")
+}
+
 func TestReply_EditsThePressedMessage(t *testing.T) {
 	t.Parallel()
 	for _, gone := range []bool{false, true} {

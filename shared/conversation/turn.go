@@ -25,6 +25,9 @@ func (t *turn) know(ctx context.Context) error {
 	if err != nil {
 		return unavailable(err)
 	}
+	if p.ID == 0 {
+		return nil
+	}
 	t.profile = &dialog.Profile{Person: p, User: t.in.User, At: t.s.d.Now()}
 	t.isNew = true
 	return nil
@@ -40,7 +43,7 @@ type profiler interface {
 // name is not worth failing for.
 func (t *turn) name(ctx context.Context) {
 	u := &t.in.User
-	if u.Name != "" || t.in.group() {
+	if u.Name != "" || t.in.group() || t.in.leaves() {
 		return
 	}
 	if t.profile != nil {
@@ -63,9 +66,9 @@ func (t *turn) name(ctx context.Context) {
 
 // visit tells about the person. Whoever writes can be written to.
 func (t *turn) visit(u person.Update) person.Visit {
-	if u.Reachable == nil && t.in.Kind != messenger.EventBlocked {
-		yes := true
-		u.Reachable = &yes
+	if u.Reachable == nil {
+		writes := !t.in.leaves()
+		u.Reachable = &writes
 	}
 	return person.Visit{
 		Identity: person.Identity{Address: t.in.Address, User: t.in.User, SeenAt: t.s.d.Now()},

@@ -46,7 +46,8 @@ FROM seen WHERE p.id = seen.person_id
 RETURNING ` + personColumns
 
 // Record notes a visit and inserts the jobs that follow from it, in one
-// transaction. Somebody unknown becomes a new person.
+// transaction. Somebody unknown becomes a new person, but for who cannot be written to:
+// that is told of people who are gone, the erased among them. It gives a zero one then.
 func (db *DB) Record(ctx context.Context, v person.Visit, jobs []job.New) (p person.Person, made []job.Inserted, err error) {
 	err = again(func() error {
 		p, made, err = db.record(ctx, v, jobs)
@@ -75,12 +76,13 @@ func (db *DB) record(ctx context.Context, v person.Visit, jobs []job.New) (p per
 	return p, made, err
 }
 
-// seeOrMeet sees somebody known, or makes a person of somebody new.
+// seeOrMeet sees somebody known, or makes a person of somebody new who can be written to.
 func seeOrMeet(send func(b *pgx.Batch) error, v person.Visit, p *person.Person) error {
 	var known bool
 	b := &pgx.Batch{}
 	queueSee(b, v, p, &known)
-	if err := send(b); err != nil || known {
+	r := v.Update.Reachable
+	if err := send(b); err != nil || known || r != nil && !*r {
 		return err
 	}
 	b = &pgx.Batch{}

@@ -48,6 +48,29 @@ func TestRecord_FirstVisitsAtOnceMakeOnePerson(t *testing.T) {
 	}
 }
 
+// Who is gone is told of, too; that makes nobody.
+func TestRecord_UnreachableIsNobodyNew(t *testing.T) {
+	t.Parallel()
+	db := open(t, 2)
+	v := visitOf(messenger.Telegram, "1099511627998")
+	no := false
+	left := v
+	left.Update.Reachable = &no
+	if p, _, err := db.Record(context.Background(), left, nil); err != nil || p.ID != 0 {
+		t.Errorf("made %+v, %v", p, err)
+	}
+	if p, err := db.Person(context.Background(), v.Identity.Address); p != nil || err != nil {
+		t.Errorf("found %+v, %v", p, err)
+	}
+	met, _, err := db.Record(context.Background(), v, nil)
+	if err != nil || met.ID == 0 {
+		t.Fatalf("met %+v, %v", met, err)
+	}
+	if p, _, err := db.Record(context.Background(), left, nil); err != nil || p.ID != met.ID {
+		t.Errorf("left: %+v, %v; want %d", p, err, met.ID)
+	}
+}
+
 func TestRecord_SameUpdateAtOnceMakesOneJob(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -143,8 +166,8 @@ func TestRecord_UpdatesAndJobsAreOne(t *testing.T) {
 	db := open(t, 2)
 	ctx := context.Background()
 	v := visitOf(messenger.Telegram, "7")
-	ru, off, settings := "ru", false, person.Settings{Maintenance: true}
-	v.Update = person.Update{Locale: &ru, Settings: &person.Choice{News: &off, Status: &off}, Reachable: &off}
+	ru, on, off, settings := "ru", true, false, person.Settings{Maintenance: true}
+	v.Update = person.Update{Locale: &ru, Settings: &person.Choice{News: &off, Status: &off}, Reachable: &on}
 	if _, made, err := db.Record(ctx, v, []job.New{newJob("record", "in:a", 1)}); err != nil || len(made) != 1 || !made[0].New {
 		t.Fatalf("record: %v, %v", made, err)
 	}
