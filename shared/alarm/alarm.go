@@ -30,7 +30,7 @@ type Reading struct {
 	Now     time.Time
 	Reviews int           // jobs that wait for a person
 	Dead    int           // dead letters of the last hour
-	Late    time.Duration // of the job that should have run longest ago
+	Late    time.Duration // see gauge.Health
 	Loaded  time.Time     // when analytics were last loaded; zero: never, so nobody waits
 }
 

@@ -51,7 +51,7 @@ func TestRun(t *testing.T) {
 		{alarm.Reading{Now: now, Reviews: 2}, errors.New("nobody is reached"), nil},
 		{alarm.Reading{Now: now, Reviews: 3}, nil, []string{"🔴 Ждут решения человека: заданий 3"}},
 		{alarm.Reading{Now: now, Reviews: 7}, nil, nil},
-		{alarm.Reading{Now: now, Reviews: 7, Late: 9 * time.Minute, Loaded: now.Add(-5 * time.Hour)}, nil, []string{"🔴 Работа отстаёт: самое старое задание ждёт 9 мин", "🔴 Аналитика не загружалась 5 ч"}},
+		{alarm.Reading{Now: now, Reviews: 7, Late: 9 * time.Minute, Loaded: now.Add(-5 * time.Hour)}, nil, []string{"🔴 Работа отстаёт: задание ждёт исполнителя 9 мин", "🔴 Аналитика не загружалась 5 ч"}},
 		{alarm.Reading{Now: now, Late: time.Minute, Loaded: now}, nil, []string{"🟢 Заданий", "🟢 Отставания", "🟢 Аналитика"}},
 		{alarm.Reading{Now: now}, nil, nil},
 		{alarm.Reading{Now: now, Dead: 4}, nil, []string{"🔴 Очередь вернула сообщения, которые не смог обработать ни один вызов: за час 4"}},

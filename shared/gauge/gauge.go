@@ -49,7 +49,7 @@ var about = map[string]string{
 	Due:      "Jobs that may run and that nobody works on, by queue; counted up to a hundred thousand.",
 	Running:  "Jobs that somebody works on, by queue.",
 	Held:     "Jobs that are paused or wait for another one.",
-	Oldest:   "How long the job has waited that should have run longest ago.",
+	Oldest:   "How long nobody has worked in the lane whose due job has waited longest for it.",
 	Reviews:  "Jobs that wait for a person.",
 	Losses:   "Leases that open jobs have lost since their last stage.",
 	Ended:    "Jobs that ended within the last minute, by queue and state.",

@@ -8,7 +8,7 @@ type Health struct {
 	Schema  int64         // version
 	Reviews int           // jobs that wait for a person
 	Dead    int           // dead letters of the last hour
-	Late    time.Duration // of the job that should have run longest ago; 0: none is late
-	Lane    string        // its
+	Late    time.Duration // how long nobody has worked in the lane whose due job has waited longest; 0: none waits
+	Lane    string        // that one
 	Loaded  time.Time     // up to when the live load has everything; a load that fails leaves it; zero: none ever began
 }

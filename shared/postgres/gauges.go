@@ -13,7 +13,8 @@ import (
 )
 
 // measured are the gauges that one statement tells: name, two labels, value. What waits
-// is counted through the index of heads, and no further than $1.
+// is counted through the index of heads, and no further than $1. An index can be asked
+// for what is after now(), not for what is after the time by the clock.
 const measured = `
 WITH open AS MATERIALIZED (
 	SELECT queue, state FROM jobs
@@ -24,7 +25,7 @@ UNION ALL SELECT $3, queue, '', count(*) FROM open WHERE state = 'running' GROUP
 UNION ALL SELECT $4, '', '', count(*) FROM (SELECT FROM jobs WHERE open AND held_at IS NOT NULL LIMIT $1) h
 UNION ALL SELECT $5, '', '', coalesce(sum(losses), 0) FROM jobs WHERE open AND losses > 0
 UNION ALL SELECT $6, queue, state, count(*) FROM jobs
-	WHERE NOT open AND finished_at > clock_timestamp() - interval '1 minute' GROUP BY queue, state
+	WHERE NOT open AND finished_at > now() - interval '1 minute' GROUP BY queue, state
 UNION ALL SELECT $7, 'true', '', count(*) FROM dead_letters WHERE kept_at > clock_timestamp() - interval '1 day' AND job IS NOT NULL
 UNION ALL SELECT $7, 'false', '', count(*) FROM dead_letters WHERE kept_at > clock_timestamp() - interval '1 day' AND job IS NULL
 UNION ALL SELECT $8, name, '', extract(epoch FROM clock_timestamp() - done_at) FROM duties WHERE done_at IS NOT NULL

@@ -11,18 +11,17 @@ import (
 	"supportbot/shared/job"
 )
 
-// late finds the heads of lanes that are due and that nobody works on. What stands
-// behind a head that waits, or behind one that runs, is not late.
-const late = `
-SELECT h.lane, extract(epoch FROM clock_timestamp() - greatest(h.run_at, l.lease_until))::float8 AS seconds
-FROM (
-	SELECT DISTINCT ON (lane) lane, run_at, state FROM jobs
-	WHERE open AND held_at IS NULL AND (strict AND NOT replayed OR run_at <= clock_timestamp())
-	ORDER BY lane, priority DESC, sequence, id
-) h
-LEFT JOIN lanes l ON l.name = h.lane
+// late finds the lane with due work that nobody has worked on for longest: since its head
+// became due, its lease ran out, or it was used last. What stands behind a head that
+// waits, or in a lane that is being drained, is not late.
+var late = fmt.Sprintf(`
+WITH RECURSIVE `+openLanes+`
+SELECT n.lane, extract(epoch FROM clock_timestamp() - greatest(h.run_at, l.lease_until, l.used_at))::float8 AS seconds
+FROM names n
+JOIN jobs h ON h.id = (`+headOf+`)
+LEFT JOIN lanes l ON l.name = n.lane
 WHERE h.run_at <= clock_timestamp() AND (l.lease_until IS NULL OR l.lease_until <= clock_timestamp())
-ORDER BY seconds DESC LIMIT 1`
+ORDER BY seconds DESC LIMIT 1`, "''", "n.lane")
 
 // Health looks; it changes nothing.
 func (db *DB) Health(ctx context.Context) (gauge.Health, error) {

@@ -9,17 +9,20 @@ import (
 	"supportbot/shared/job"
 )
 
-// forgotten finds the heads of idle lanes that are due, or will be within $3 seconds,
-// and for which no hint was sent for $1 seconds. It steps from lane to lane through
-// the index of heads: a backlog within a lane costs nothing. Where a loose lane has
-// nothing due, its head is what will be due first.
-const forgotten = `
-WITH RECURSIVE names AS (
-	(SELECT lane FROM jobs WHERE open AND held_at IS NULL AND lane > $4 ORDER BY lane LIMIT 1)
+// openLanes names the lanes behind %s in which something is open and not held. It steps
+// from lane to lane through the index of heads: a backlog within a lane costs nothing.
+const openLanes = `names AS (
+	(SELECT lane FROM jobs WHERE open AND held_at IS NULL AND lane > %s ORDER BY lane LIMIT 1)
 	UNION ALL
 	SELECT (SELECT j.lane FROM jobs j WHERE j.open AND j.held_at IS NULL AND j.lane > n.lane ORDER BY j.lane LIMIT 1)
 	FROM names n WHERE n.lane IS NOT NULL
-)
+)`
+
+// forgotten finds the heads of idle lanes that are due, or will be within $3 seconds,
+// and for which no hint was sent for $1 seconds. Where a loose lane has nothing due, its
+// head is what will be due first.
+var forgotten = fmt.Sprintf(`
+WITH RECURSIVE `+openLanes+`
 SELECT h.id, h.queue, h.lane, h.state, extract(epoch FROM h.run_at - clock_timestamp())::float8
 FROM names n
 CROSS JOIN LATERAL (
@@ -36,7 +39,7 @@ LEFT JOIN lanes l ON l.name = n.lane
 WHERE h.run_at <= clock_timestamp() + make_interval(secs => $3) AND h.state <> 'running'
 	AND (l.lease_until IS NULL OR l.lease_until <= clock_timestamp())
 	AND (h.published_at IS NULL OR h.published_at <= clock_timestamp() - make_interval(secs => $1))
-LIMIT $2`
+LIMIT $2`, "$4")
 
 // Forgotten implements job.ReconcileStore.
 func (db *DB) Forgotten(ctx context.Context, after string, limit int) ([]job.Inserted, error) {
@@ -47,7 +50,8 @@ func (db *DB) Forgotten(ctx context.Context, after string, limit int) ([]job.Ins
 }
 
 // rescue takes back the jobs of lanes whose lease is over. The lane's row is
-// locked and its token cleared first: a renewal that comes later fails.
+// locked and its token cleared first: a renewal that comes later fails. Somebody had it
+// until the lease was over.
 var rescue = `
 WITH over AS (
 	SELECT name FROM lanes
@@ -55,7 +59,7 @@ WITH over AS (
 		SELECT FROM jobs j WHERE j.lane = lanes.name AND j.open AND j.held_at IS NULL AND j.state = 'running')
 	ORDER BY name FOR UPDATE SKIP LOCKED LIMIT $2
 ), freed AS (
-	UPDATE lanes SET lease_token = NULL, lease_until = NULL FROM over WHERE lanes.name = over.name RETURNING lanes.name
+	UPDATE lanes SET lease_token = NULL, lease_until = NULL, used_at = lease_until FROM over WHERE lanes.name = over.name RETURNING lanes.name
 )
 UPDATE jobs SET
 	state = CASE WHEN cancel_requested_at IS NOT NULL THEN 'cancelled'
@@ -93,12 +97,13 @@ func (db *DB) SweepHeld(ctx context.Context) (int64, error) {
 }
 
 // Clean implements job.ReconcileStore: rows that ended longer ago than job.Keep,
-// and lanes that nobody uses.
+// and lanes that nobody uses. now(), and not the time by the clock, is what an index can be
+// asked for.
 func (db *DB) Clean(ctx context.Context, limit int) (int64, error) {
 	tag, err := db.pool.Exec(ctx, `
 		DELETE FROM jobs WHERE id IN (
 			SELECT id FROM jobs WHERE NOT open AND state <> 'needs_review'
-				AND finished_at < clock_timestamp() - make_interval(secs => $1)
+				AND finished_at < now() - make_interval(secs => $1)
 			ORDER BY finished_at LIMIT $2)`, job.Keep.Seconds(), limit)
 	if err != nil {
 		return 0, fmt.Errorf("clean jobs: %w", err)
