@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"testing"
 	"time"
@@ -48,7 +49,13 @@ type kept struct {
 	err     error
 }
 
-func (k *kept) PutGauges(_ context.Context, s []gauge.Sample) error { k.samples = s; return k.err }
+func (k *kept) PutGauges(ctx context.Context, s []gauge.Sample) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	k.samples = s
+	return k.err
+}
 
 // A source that fails costs its own samples; the log has one line with all others.
 func TestService(t *testing.T) {
@@ -77,5 +84,23 @@ func TestService(t *testing.T) {
 	store.err = errors.New("no database")
 	if _, err := s.Run(context.Background()); !errors.Is(err, store.err) {
 		t.Errorf("a reading that is not kept: %v", err)
+	}
+}
+
+// A source that does not answer keeps the others no longer than its own time.
+func TestService_OneHangs(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	store := &kept{}
+	told := func(name string) gauge.Source {
+		return func(context.Context) ([]gauge.Sample, error) { return []gauge.Sample{{Name: name}}, nil }
+	}
+	hangs := func(ctx context.Context) ([]gauge.Sample, error) { <-ctx.Done(); return nil, ctx.Err() }
+	s := &gauge.Service{
+		Store: store, Sources: []gauge.Source{told("a"), hangs, told("b")}, Limit: time.Millisecond, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	}
+	if _, err := s.Run(ctx); !errors.Is(err, context.DeadlineExceeded) || len(store.samples) != 2 {
+		t.Errorf("kept %+v, %v", store.samples, err)
 	}
 }
