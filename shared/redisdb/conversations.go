@@ -39,6 +39,7 @@ func NewConversations(client redis.UniversalClient) *Conversations {
 func conversationKey(a messenger.Address) string { return "conversation:{" + a.String() + "}" }
 func seenKey(a messenger.Address) string         { return "seen:{" + a.String() + "}" }
 func erasedKey(a messenger.Address) string       { return "erased:" + hashed(a.String()) }
+func spentKey(a messenger.Address) string        { return "spent:" + hashed(a.String()) }
 func ticketsKey(a messenger.Address) string      { return "tickets:{" + a.String() + "}" }
 
 func millis(d time.Duration) int64 { return d.Milliseconds() }
@@ -50,7 +51,7 @@ func (c *Conversations) Load(ctx context.Context, l dialog.Lookup) (dialog.Snaps
 	if !l.At.IsZero() {
 		at = strconv.FormatInt(l.At.UnixMilli(), 10)
 	}
-	keys := []string{conversationKey(l.Address), seenKey(l.Address), ticketsKey(l.Address), erasedKey(l.Address)}
+	keys := []string{conversationKey(l.Address), seenKey(l.Address), ticketsKey(l.Address), erasedKey(l.Address), spentKey(l.Address)}
 	reply, err := load.Run(ctx, c.client, keys,
 		l.Key, l.Burst, millis(l.Every), millis(warnPause), millis(dialog.DraftLife), millis(seenLife), seenSize, at).Slice()
 	if err != nil {
@@ -67,7 +68,7 @@ func (c *Conversations) Commit(ctx context.Context, w dialog.Write) (dialog.Snap
 	if err != nil {
 		return dialog.Snapshot{}, fmt.Errorf("commit conversation: %w", err)
 	}
-	keys := []string{conversationKey(w.Address), seenKey(w.Address), ticketsKey(w.Address), indexKey}
+	keys := []string{conversationKey(w.Address), seenKey(w.Address), ticketsKey(w.Address), indexKey, spentKey(w.Address)}
 	reply, err := commit.Run(ctx, c.client, keys, args...).Slice()
 	if err != nil {
 		return dialog.Snapshot{}, fmt.Errorf("commit conversation: %w", err)
@@ -208,15 +209,25 @@ func (c *Conversations) Kept(ctx context.Context, a messenger.Address) (json.Raw
 	return raw, nil
 }
 
+// Idle says that a conversation owes nothing, and that nobody works on it now.
+func (c *Conversations) Idle(ctx context.Context, a messenger.Address) (bool, error) {
+	n, err := idle.Run(ctx, c.client, []string{conversationKey(a)}, millis(leaseTime)).Int()
+	if err != nil {
+		return false, fmt.Errorf("look at conversation: %w", err)
+	}
+	return n == 1, nil
+}
+
 // Erase drops all that is kept of a conversation. ok is false, and nothing is done,
 // while somebody works on it: what they would write after it would stay. As long as
-// messengers may repeat what was said before, the time is kept, under a digest.
+// messengers may repeat what was said before, the time is kept, and what was seen, both
+// as digests.
 func (c *Conversations) Erase(ctx context.Context, a messenger.Address) (ok bool, err error) {
 	if err := dropCodes(ctx, c.client, a); err != nil {
 		return false, fmt.Errorf("erase conversation: %w", err)
 	}
-	keys := []string{conversationKey(a), seenKey(a), ticketsKey(a), indexKey, erasedKey(a)}
-	n, err := erase.Run(ctx, c.client, keys, a.String(), millis(leaseTime), millis(seenLife)).Int()
+	keys := []string{conversationKey(a), seenKey(a), ticketsKey(a), indexKey, erasedKey(a), spentKey(a)}
+	n, err := erase.Run(ctx, c.client, keys, a.String(), millis(leaseTime), millis(seenLife), seenSize).Int()
 	if err != nil {
 		return false, fmt.Errorf("erase conversation: %w", err)
 	}

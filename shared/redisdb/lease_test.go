@@ -227,16 +227,27 @@ func TestErase(t *testing.T) {
 	if kept, err := k.store.Kept(ctx, k.a); len(kept) == 0 || err != nil {
 		t.Errorf("kept: %s, %v", kept, err)
 	}
+	idle := func(want bool) {
+		t.Helper()
+		if ok, err := k.store.Idle(ctx, k.a); ok != want || err != nil {
+			t.Errorf("idle: %t, %v; want %t", ok, err, want)
+		}
+	}
+	idle(false)
 	if erase() {
 		t.Error("erased with an entry that is not done")
 	}
 	k.finish("tok1", "e1")
+	idle(true)
+	k.client.HSet(ctx, "conversation:{"+k.a.String()+"}", "lt", "tok2", "lu", k.client.Time(ctx).Val().Add(time.Second).UnixMilli())
+	idle(false) // somebody sends
+	k.client.HDel(ctx, "conversation:{"+k.a.String()+"}", "lt", "lu")
 	for range 2 {
 		if !erase() {
 			t.Error("not erased, although nobody works on it")
 		}
-		if got := k.client.DBSize(ctx).Val(); got != before+2 || k.stale() {
-			t.Errorf("%d keys, want the %d of the other one, their code and a time: %v", got, before, k.client.Keys(ctx, "*").Val())
+		if got := k.client.DBSize(ctx).Val(); got != before+3 || k.stale() {
+			t.Errorf("%d keys, want the %d of the other one, their code, a time and what was seen: %v", got, before, k.client.Keys(ctx, "*").Val())
 		}
 	}
 	for _, key := range k.client.Keys(ctx, "*").Val() {
@@ -246,12 +257,26 @@ func TestErase(t *testing.T) {
 	}
 	now := k.client.Time(ctx).Val()
 	for at, want := range map[time.Time]dialog.Verdict{now.Add(-time.Hour): dialog.Seen, now.Add(time.Second): dialog.Fresh, {}: dialog.Fresh} {
-		s, err := k.store.Load(ctx, dialog.Lookup{Address: k.a, Key: "e1", At: at})
+		s, err := k.store.Load(ctx, dialog.Lookup{Address: k.a, Key: "e3", At: at})
 		if err != nil || s.Verdict != want {
 			t.Errorf("said at %s: %s, %v; want %s", at, s.Verdict, err, want)
 		}
 		if s, err = k.store.Load(ctx, dialog.Lookup{Address: other, Key: "e2", At: at}); err != nil || s.Verdict != dialog.Fresh {
 			t.Errorf("said by somebody else at %s: %s, %v", at, s.Verdict, err)
+		}
+	}
+	// What was handled before is handled, whenever it was said.
+	for _, at := range []time.Time{now.Add(time.Second), {}} {
+		if s, err := k.store.Load(ctx, dialog.Lookup{Address: k.a, Key: "e1", At: at}); err != nil || s.Verdict != dialog.Seen {
+			t.Errorf("repeated: %s, %v; want seen", s.Verdict, err)
+		}
+	}
+	if s, err := k.store.Commit(ctx, k.write("e1", "tok3", 0)); err != nil || s.Verdict != dialog.Seen {
+		t.Errorf("committed again: %s, %v; want seen", s.Verdict, err)
+	}
+	for _, key := range k.client.Keys(ctx, "*").Val() {
+		if left := k.client.PTTL(ctx, key).Val(); left <= 0 || left > 7*24*time.Hour {
+			t.Errorf("%s is kept for %s", key, left)
 		}
 	}
 }

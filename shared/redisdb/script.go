@@ -17,7 +17,9 @@ import "github.com/redis/go-redis/v9"
 //
 // Beside it "seen" holds the keys of events that are done, "tickets" the
 // customer's list (field per ticket), and one sorted set for all conversations
-// names those that have entries, by the time of the oldest. Times are Redis' own.
+// names those that have entries, by the time of the oldest. Of a customer who was
+// erased "erased" has the time, and "spent" digests of what was seen, both under
+// digests themselves. Times are Redis' own.
 // They may go back, when another server takes over: what is much further ahead than
 // it can be was written before, and counts as past.
 const prelude = `
@@ -45,6 +47,15 @@ local function entries(conv)
   end
   return out
 end
+-- done says whether an event was handled, with all that follows from it.
+local function done(seen, spent, key)
+  return redis.call('ZSCORE', seen, key) or redis.call('ZSCORE', spent, redis.sha1hex(key))
+end
+-- busy says whether a conversation owes something, or somebody works on it.
+local function busy(conv, lease)
+  local left = tonumber(redis.call('HGET', conv, 'lu') or '0') - now()
+  return #entries(conv) > 0 or (left > 0 and left <= 2 * tonumber(lease))
+end
 -- take takes the reply lease if it is free; all entries count as begun then.
 local function take(conv, token, lease, list)
   local t, holder = now(), redis.call('HGET', conv, 'lt')
@@ -67,11 +78,11 @@ local function put_tickets(key, generation, at, ttl, args, first)
 end
 `
 
-// KEYS conversation, seen, tickets, erased
+// KEYS conversation, seen, tickets, erased, spent
 // ARGV key, burst, every (ms), pause between warnings (ms), ttl (ms), seen's ttl
 // (ms), seen's size, when it happened (ms; empty: unknown)
 var load = redis.NewScript(prelude + `
-if redis.call('ZSCORE', KEYS[2], ARGV[1]) then return {'seen'} end
+if done(KEYS[2], KEYS[5], ARGV[1]) then return {'seen'} end
 local erased = redis.call('GET', KEYS[4])
 if erased and ARGV[8] ~= '' and tonumber(ARGV[8]) < tonumber(erased) then return {'seen'} end
 local verdict = 'fresh'
@@ -108,13 +119,13 @@ end
 return {verdict, redis.call('HMGET', KEYS[1], 'v', 's', 'p'), entries(KEYS[1]), redis.call('HGETALL', KEYS[3]), 0}
 `)
 
-// KEYS conversation, seen, tickets, index
+// KEYS conversation, seen, tickets, index, spent
 // ARGV key, version, state, profile, ban (empty, '0', or for how long, ms), entry,
 // writer, token, lease (ms), ttl (ms), address, seen's ttl (ms), seen's size,
 // tickets' generation (empty = none), their time, then ref and ticket in turn
 var commit = redis.NewScript(prelude + `
 local conv, key = KEYS[1], ARGV[1]
-if redis.call('ZSCORE', KEYS[2], key) then return {'seen'} end
+if done(KEYS[2], KEYS[5], key) then return {'seen'} end
 local mine = redis.call('HGET', conv, 'e:' .. key)
 local function all(verdict)
   return {verdict, redis.call('HMGET', conv, 'v', 's', 'p'), entries(conv), redis.call('HGETALL', KEYS[3]), 0}
@@ -199,11 +210,21 @@ end
 return 0
 `)
 
-// KEYS conversation, seen, tickets, index, erased; ARGV address, lease (ms), erased's
-// ttl (ms). Messengers tell whole seconds: what comes in this one is heard.
+// KEYS conversation; ARGV lease (ms)
+var idle = redis.NewScript(prelude + `
+if busy(KEYS[1], ARGV[1]) then return 0 end
+return 1
+`)
+
+// KEYS conversation, seen, tickets, index, erased, spent; ARGV address, lease (ms),
+// seen's ttl (ms), seen's size. Messengers tell whole seconds: what comes in this one,
+// and was not seen, is heard.
 var erase = redis.NewScript(prelude + `
-local left = tonumber(redis.call('HGET', KEYS[1], 'lu') or '0') - now()
-if #entries(KEYS[1]) > 0 or (left > 0 and left <= 2 * tonumber(ARGV[2])) then return 0 end
+if busy(KEYS[1], ARGV[2]) then return 0 end
+local seen = redis.call('ZRANGE', KEYS[2], 0, -1, 'WITHSCORES')
+for i = 1, #seen, 2 do redis.call('ZADD', KEYS[6], seen[i + 1], redis.sha1hex(seen[i])) end
+redis.call('ZREMRANGEBYRANK', KEYS[6], 0, -tonumber(ARGV[4]) - 1)
+redis.call('PEXPIRE', KEYS[6], ARGV[3])
 redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
 redis.call('ZREM', KEYS[4], ARGV[1])
 redis.call('SET', KEYS[5], ms(math.floor(now() / 1000) * 1000), 'PX', ARGV[3])
