@@ -70,7 +70,20 @@ func newBenchAt(t *testing.T, url string) *bench {
 	}
 	b.sender = &sender{bot: b.a.Bot}
 	client.AddHook(b.trips)
+	t.Cleanup(b.wantPlaces)
 	return b
+}
+
+// wantPlaces: each call that went to the chat had a place of its own.
+func (b *bench) wantPlaces() {
+	b.t.Helper()
+	b.sender.mu.Lock()
+	defer b.sender.mu.Unlock()
+	b.pacer.mu.Lock()
+	defer b.pacer.mu.Unlock()
+	if b.sender.calls > b.pacer.places {
+		b.t.Errorf("%d calls in %d places", b.sender.calls, b.pacer.places)
+	}
 }
 
 // service makes another process that works on the same stores.

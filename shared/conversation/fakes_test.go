@@ -104,6 +104,7 @@ type sender struct {
 	edits    []string
 	answered []string
 	board    messenger.Keyboard
+	calls    int     // of Send and Edit
 	fail     []error // one for each coming call; nil = it works
 	failEdit error
 	before   func(messenger.Outgoing)
@@ -136,6 +137,7 @@ func (s *sender) Send(_ context.Context, o messenger.Outgoing) (messenger.Receip
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.calls++
 	if len(s.fail) > 0 {
 		err := s.fail[0]
 		s.fail = s.fail[1:]
@@ -153,6 +155,7 @@ func (s *sender) Send(_ context.Context, o messenger.Outgoing) (messenger.Receip
 func (s *sender) Edit(_ context.Context, id string, o messenger.Outgoing) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.calls++
 	if s.failEdit != nil {
 		return s.failEdit
 	}
@@ -256,22 +259,31 @@ func (h *hints) Publish(_ context.Context, jobs []job.Inserted) {
 	}
 }
 
+// pacer gives places; one that was told of a refusal gives none before it is over.
 type pacer struct {
 	mu      sync.Mutex
 	refuse  bool
 	refused []time.Duration
+	places  int // given
+	pause   time.Time
 }
 
-func (p *pacer) Reserve(context.Context, messenger.Address, time.Duration) (pace.Grant, error) {
+func (p *pacer) Reserve(_ context.Context, _ messenger.Address, most time.Duration) (pace.Grant, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return pace.Grant{OK: !p.refuse, Wait: time.Millisecond}, nil
+	wait := max(time.Until(p.pause), time.Millisecond)
+	if p.refuse || wait > most {
+		return pace.Grant{Wait: wait}, nil
+	}
+	p.places++
+	return pace.Grant{OK: true, Wait: wait}, nil
 }
 
 func (p *pacer) Refused(_ context.Context, _ messenger.Address, wait time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.refused = append(p.refused, wait)
+	p.pause = time.Now().Add(wait)
 }
 
 // trips counts round trips to Redis.

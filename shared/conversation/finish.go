@@ -147,8 +147,7 @@ func (a *Accepted) sendWarning(ctx context.Context) {
 	if a.in.group() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, replyTime)
-	defer cancel()
+	deadline := a.s.d.Now().Add(replyTime)
 	chosen := ""
 	if p := a.snap.Profile; p != nil {
 		chosen = p.Person.Locale
@@ -156,7 +155,11 @@ func (a *Accepted) sendWarning(ctx context.Context) {
 	text := dialog.Text(dialog.Locale(chosen, a.in.User.Locale), "flood")
 	for i, part := range a.sender.Plain(text) {
 		o := messenger.Outgoing{Chat: a.in.Address.Chat, Part: part, Key: replyKey(a.in.key, i)}
-		if _, err := a.sender.Send(ctx, o); err != nil {
+		err := a.call(ctx, a.in.Address, deadline, func(ctx context.Context) error {
+			_, err := a.sender.Send(ctx, o)
+			return err
+		})
+		if err != nil {
 			a.s.d.Log.WarnContext(ctx, "flood warning was not sent", obs.Error, err.Error())
 			return
 		}

@@ -133,44 +133,61 @@ var errLeaseOver = errors.New("the reply lease is about to end")
 
 var errPaced = &messenger.Error{Kind: messenger.RateLimited, Err: errors.New("no place within the limits")}
 
-// deliver sends or edits one message, waiting a moment if the limits ask for it.
+// deliver edits the message that the reply replaces, or sends a new one where that
+// one can no longer be edited.
 func (a *Accepted) deliver(ctx context.Context, e dialog.Entry, m message, deadline time.Time) error {
+	if m.edit != "" {
+		m.out.Bare = true // what a reply replaces is a menu
+		err := a.call(ctx, e.Address, deadline, func(ctx context.Context) error { return a.sender.Edit(ctx, m.edit, m.out) })
+		if err == nil || messenger.KindOf(err) != messenger.Invalid {
+			return err
+		}
+	}
+	return a.call(ctx, e.Address, deadline, func(ctx context.Context) error {
+		_, err := a.sender.Send(ctx, m.out)
+		return err
+	})
+}
+
+// call makes a call to a chat, and once more if the messenger asks to wait a moment:
+// each in a place of its own, for which it waits a moment too.
+func (a *Accepted) call(ctx context.Context, to messenger.Address, deadline time.Time, do func(context.Context) error) error {
 	left := deadline.Sub(a.s.d.Now())
 	if a.behind || left <= 0 {
 		return errPaced
 	}
 	ctx, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
-	grant, err := a.s.d.Pacer.Reserve(ctx, e.Address, min(paceWait, left))
-	if err == nil && !grant.OK {
+	if !a.place(ctx, to, paceWait) {
 		return errPaced
 	}
-	if err := sleep(ctx, grant.Wait); err != nil {
-		return errPaced
-	}
-	err = a.call(ctx, m)
-	var refused *messenger.Error
-	if !errors.As(err, &refused) || refused.Kind != messenger.RateLimited {
+	err := do(ctx)
+	wait, asked := a.refused(ctx, to, err)
+	if !asked || wait > paceWait || !a.place(ctx, to, wait+paceWait) {
 		return err
 	}
-	a.s.d.Pacer.Refused(ctx, e.Address, refused.RetryAfter)
-	if refused.RetryAfter > paceWait || sleep(ctx, refused.RetryAfter) != nil {
-		return err
-	}
-	return a.call(ctx, m)
+	err = do(ctx)
+	a.refused(ctx, to, err)
+	return err
 }
 
-// call edits the message that the reply replaces, or sends a new one where that
-// one can no longer be edited.
-func (a *Accepted) call(ctx context.Context, m message) error {
-	if m.edit != "" {
-		err := a.sender.Edit(ctx, m.edit, m.out)
-		if err == nil || messenger.KindOf(err) != messenger.Invalid {
-			return err
-		}
+// refused lets all others know when a messenger asks to wait, and says for how long.
+func (a *Accepted) refused(ctx context.Context, to messenger.Address, err error) (wait time.Duration, asked bool) {
+	var e *messenger.Error
+	if !errors.As(err, &e) || !e.Refused() {
+		return 0, false
 	}
-	_, err := a.sender.Send(ctx, m.out)
-	return err
+	a.s.d.Pacer.Refused(ctx, to, e.RetryAfter)
+	return e.RetryAfter, true
+}
+
+// place waits until a call to a chat may be made, if that is soon enough.
+func (a *Accepted) place(ctx context.Context, to messenger.Address, most time.Duration) bool {
+	if end, ok := ctx.Deadline(); ok {
+		most = min(most, time.Until(end))
+	}
+	grant, err := a.s.d.Pacer.Reserve(ctx, to, most)
+	return err == nil && grant.OK && sleep(ctx, grant.Wait) == nil
 }
 
 // unreachable notes that this customer cannot be written to until they write

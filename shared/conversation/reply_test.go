@@ -12,12 +12,18 @@ import (
 	"supportbot/shared/conversation"
 	"supportbot/shared/dialog"
 	"supportbot/shared/messenger"
+	"supportbot/shared/pace"
 	"supportbot/shared/person"
 	"supportbot/shared/ticket"
 )
 
 func failure(kind messenger.ErrorKind, after time.Duration) error {
-	return &messenger.Error{Kind: kind, RetryAfter: after, Err: errors.New("told so")}
+	return &messenger.Error{Kind: kind, Code: 429, RetryAfter: after, Err: errors.New("told so")}
+}
+
+// unplaced is the failure of an adapter that found no place for one of its calls.
+func unplaced(wait time.Duration) error {
+	return &messenger.Error{Kind: messenger.RateLimited, RetryAfter: wait, Err: &pace.TooLong{Wait: wait}}
 }
 
 func TestReply_WhatCannotGoOutNow(t *testing.T) {
@@ -29,11 +35,13 @@ func TestReply_WhatCannotGoOutNow(t *testing.T) {
 		sent      int
 		queued    bool
 		uncertain bool
+		told      int // the limiter, of refusals
 	}{
 		{name: "works", sent: 1},
-		{name: "told to wait a moment", fail: []error{failure(messenger.RateLimited, time.Millisecond)}, sent: 1},
-		{name: "told twice", fail: []error{failure(messenger.RateLimited, time.Millisecond), failure(messenger.RateLimited, time.Millisecond)}, queued: true},
-		{name: "told to wait long", fail: []error{failure(messenger.RateLimited, 2282*time.Second)}, queued: true},
+		{name: "told to wait a moment", fail: []error{failure(messenger.RateLimited, time.Millisecond)}, sent: 1, told: 1},
+		{name: "told twice", fail: []error{failure(messenger.RateLimited, time.Millisecond), failure(messenger.RateLimited, time.Millisecond)}, queued: true, told: 2},
+		{name: "told to wait long", fail: []error{failure(messenger.RateLimited, 2282*time.Second)}, queued: true, told: 1},
+		{name: "no place within the limits for a part of it", fail: []error{unplaced(time.Millisecond)}, queued: true},
 		{name: "no place within the limits", refuse: true, queued: true},
 		{name: "temporary", fail: []error{failure(messenger.Temporary, 0)}, queued: true},
 		{name: "uncertain", fail: []error{failure(messenger.Uncertain, 0)}, queued: true, uncertain: true},
@@ -50,6 +58,9 @@ func TestReply_WhatCannotGoOutNow(t *testing.T) {
 			b.do(s, ev)
 			if got := len(b.sender.texts()); got != tt.sent {
 				t.Errorf("sent: got %d, want %d", got, tt.sent)
+			}
+			if len(b.pacer.refused) != tt.told {
+				t.Errorf("refusals that the limiter was told of: got %v, want %d", b.pacer.refused, tt.told)
 			}
 			b.wantNothingPending()
 			if !tt.queued {

@@ -47,6 +47,10 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
+// Refused says that the messenger itself asked to wait, so that all others have to
+// wait too. A call that found no place within our own limits has no Code.
+func (e *Error) Refused() bool { return e.Kind == RateLimited && e.Code != 0 }
+
 // KindOf gives the kind of err. Any error that is not an *Error counts as
 // Uncertain: the careful choice.
 func KindOf(err error) ErrorKind {

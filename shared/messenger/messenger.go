@@ -161,6 +161,9 @@ type Outgoing struct {
 	// Key names the message for as long as anybody may try to send it: a
 	// messenger that can drop a repetition is given a number derived from it.
 	Key string
+	// Bare says that the message that an edit replaces has no file. VK has to be asked
+	// for the files otherwise, which is one more call.
+	Bare bool
 	// NoCallback asks for buttons that send their label as a message, for
 	// clients that know no others (VK; see Event.NoCallback).
 	NoCallback bool
