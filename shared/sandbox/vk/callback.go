@@ -77,6 +77,19 @@ func (s *Server) Kick() {
 	}
 }
 
+// Retry makes everything that waits for its next call due now.
+func (s *Server) Retry() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, h := range s.hooks {
+		h.paused = time.Time{}
+		for _, d := range h.queue {
+			d.due = s.now()
+		}
+		s.pump(h)
+	}
+}
+
 // Undelivered counts the events that a callback server has yet to take.
 func (s *Server) Undelivered() int {
 	s.mu.Lock()

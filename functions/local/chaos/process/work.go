@@ -30,6 +30,9 @@ const Command = "worker"
 // QueueVariable names the queue to a process: the address of a platform.ServeQueue.
 const QueueVariable = "CHAOS_QUEUE"
 
+// AheadVariable says how far a process's clock is ahead from the beginning.
+const AheadVariable = "CHAOS_AHEAD"
+
 // skewed says in front of a duration how far the process's clock is wrong.
 const skewed = "clock "
 
@@ -42,6 +45,9 @@ func Work(ctx context.Context) error {
 		return errors.New(QueueVariable + " is not set: a worker is started by a play")
 	}
 	var clock clock
+	if ahead, ok := lookup(AheadVariable); ok {
+		clock.put(ahead)
+	}
 	p, err := platform.New(platform.Config{
 		Lookup: lookup,
 		Log:    func(f string) *slog.Logger { return obs.NewLogger(os.Stderr, f, slog.LevelInfo) },
@@ -75,9 +81,13 @@ func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Lo
 func (c *clock) obey(orders io.Reader) {
 	for lines := bufio.NewScanner(orders); lines.Scan(); {
 		if text, ok := strings.CutPrefix(lines.Text(), skewed); ok {
-			if d, err := time.ParseDuration(text); err == nil {
-				c.ahead.Store(int64(d))
-			}
+			c.put(text)
 		}
+	}
+}
+
+func (c *clock) put(ahead string) {
+	if d, err := time.ParseDuration(ahead); err == nil {
+		c.ahead.Store(int64(d))
 	}
 }

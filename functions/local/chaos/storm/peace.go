@@ -5,110 +5,127 @@ import (
 	"fmt"
 	"time"
 
-	"supportbot/functions/local/chaos/elapse"
+	"supportbot/shared/job"
 )
 
 const (
 	restWait = 8 * time.Minute // for everything to come to rest
 	// after it came to rest: calls of triggers that were lost are made good by the poll.
 	oddWait  = 3 * time.Minute
-	round    = 5 * time.Second // of a hurry
-	passed   = 2 * time.Minute // in each: any lease and any claim is over then
 	settling = 500 * time.Millisecond
+
+	// What the last fault left behind may still come twice, when a lease of its is over:
+	// books that balance have to do so again after that.
+	afterwards = job.Lease + 10*time.Second
+
+	// In a hurry the same by rounds: how many until everything has to be at rest, and how
+	// long each is at the most.
+	rounds = 8
+	round  = 4 * time.Second
 )
 
-// settle waits until everything has come to rest and the books balance, or will not.
+// peace is what goes on after the last fault.
+type peace struct {
+	*sheet
+	w        *world
+	began    time.Time
+	quiet    time.Time // since when nothing is left to be done; zero: something is
+	balanced time.Time // when the books balanced first, and have since; zero: they do not
+	rounds   int       // that have passed in a hurry
+	turned   time.Time // when the last one began
+	first    int       // the round in which the books balanced first
+}
+
+// settle waits until everything has come to rest and the books balance, and do so again
+// when what may come late has come; or will not. The books are there in the end, whatever
+// ended it.
 func (s *sheet) settle(ctx context.Context, w *world) error {
-	peace := time.Now()
-	quiet := time.Time{}
-	for n := 0; ; n++ {
-		held, err := w.still(ctx)
+	p := &peace{sheet: s, w: w, began: time.Now(), turned: time.Now()}
+	for {
+		over, err := p.look(ctx)
+		if err == nil && over {
+			return s.count(ctx, w)
+		}
+		if err == nil {
+			err = sleep(ctx, settling)
+		}
+		if err == nil && w.Hurry && time.Since(p.turned) > round {
+			err = p.turn(ctx)
+		}
 		if err != nil {
-			return err
-		}
-		still := held == ""
-		if !still {
-			quiet, s.held = time.Time{}, held
-		} else if quiet.IsZero() {
-			quiet = time.Now()
-		}
-		late := time.Since(peace) > restWait
-		if still || late {
-			b, err := w.books(ctx)
-			if err != nil {
-				return err
-			}
-			s.balance, s.converged = b.Balance(), time.Since(peace)
-			if s.balance.Late > 0 {
-				s.held = s.balance.Wrong[0]
-			}
-			if s.balance.Late == 0 || late || time.Since(quiet) > oddWait {
-				if late && !still {
-					s.balance.wrong("work is left: %s", w.left(ctx))
-				}
-				return s.count(ctx, w)
-			}
-		}
-		if err := sleep(ctx, settling); err != nil {
-			return err
-		}
-		if w.Hurry && n%int(round/settling) == 0 {
-			if err := w.elapse(ctx); err != nil {
-				return err
-			}
+			return p.broken(ctx, err)
 		}
 	}
 }
 
-// still says what is left to be done: updates to deliver, replies to send, jobs,
-// broadcasts; "" if nothing is. What waits for a person is no work of the platform's.
-func (w *world) still(ctx context.Context) (held string, err error) {
-	for _, p := range w.places {
-		select {
-		case <-p.Over():
-			return "", p.Err()
-		default:
-		}
-	}
-	if n, m := w.telegram.Undelivered(), w.vk.Undelivered(); n+m > 0 {
-		return fmt.Sprintf("updates: %d of Telegram's, %d of VK's", n, m), nil
-	}
-	owed, err := w.redis.ZCard(ctx, "conversations:pending").Result()
+// look looks whether it is over.
+func (p *peace) look(ctx context.Context) (over bool, err error) {
+	held, err := p.w.still(ctx)
 	if err != nil {
-		return "", fmt.Errorf("look for replies: %w", err)
+		return false, err
 	}
-	if owed > 0 {
-		return "replies to customers", nil
+	late := time.Since(p.began) > restWait || p.rounds > rounds
+	if held != "" && !late {
+		p.quiet, p.balanced, p.held = time.Time{}, time.Time{}, held
+		return false, nil
 	}
-	err = w.db.QueryRow(ctx, `SELECT concat_ws(', ', (SELECT string_agg(DISTINCT kind, ', ') FROM jobs WHERE open AND held_at IS NULL),
-		(SELECT string_agg('broadcast ' || state, ', ') FROM broadcasts WHERE state NOT IN ('finished', 'cancelled')))`).Scan(&held)
-	if err != nil {
-		return "", fmt.Errorf("look for jobs: %w", err)
+	if p.quiet.IsZero() {
+		p.quiet = time.Now()
 	}
-	return held, nil
+	if !p.balanced.IsZero() && !p.again() {
+		return false, nil
+	}
+	if err := p.balances(ctx); err != nil {
+		return false, err
+	}
+	switch {
+	case held != "":
+		p.balance.wrong("work is left: %s", p.w.left(ctx))
+		return true, nil
+	case late, time.Since(p.quiet) > oddWait:
+		return true, nil
+	case p.balance.Late > 0:
+		p.balanced, p.held = time.Time{}, p.balance.Wrong[0]
+		return false, nil
+	case p.balanced.IsZero():
+		p.balanced, p.first, p.converged = time.Now(), p.rounds, time.Since(p.began)
+		return false, nil
+	}
+	return true, nil
 }
 
-// left shows what is left to be done.
-func (w *world) left(ctx context.Context) (text string) {
-	err := w.db.QueryRow(ctx, `SELECT coalesce(string_agg(concat_ws(' ', id, kind, state, stage, attempts, losses, run_at - clock_timestamp(), last_error), '; '), 'no job')
-		FROM (SELECT * FROM jobs WHERE open AND held_at IS NULL ORDER BY id LIMIT 10) some`).Scan(&text)
-	if err != nil {
-		return err.Error()
+// again: what may come late has come.
+func (p *peace) again() bool {
+	if p.w.Hurry {
+		return p.rounds > p.first
 	}
-	return fmt.Sprintf("%d updates of Telegram's, %d of VK's, %s", w.telegram.Undelivered(), w.vk.Undelivered(), text)
+	return time.Since(p.balanced) > afterwards
 }
 
-// elapse lets two minutes pass while nobody works.
-func (w *world) elapse(ctx context.Context) error {
-	w.rest.Lock()
-	defer w.rest.Unlock()
-	for _, p := range w.places {
-		p.Present().Stop()
+func (p *peace) balances(ctx context.Context) error {
+	b, err := p.w.books(ctx)
+	if err != nil {
+		return err
 	}
-	for _, p := range w.places {
-		<-p.Present().Ended()
+	p.balance = b.Balance()
+	return nil
+}
+
+// turn lets time pass, for the next round.
+func (p *peace) turn(ctx context.Context) error {
+	err := p.w.elapse(ctx)
+	p.turned = time.Now()
+	p.rounds++
+	return err
+}
+
+// broken says where it stands when something ended the peace before its time.
+func (p *peace) broken(ctx context.Context, err error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTime)
+	defer cancel()
+	if worse := p.balances(ctx); worse != nil {
+		return fmt.Errorf("%w; %w; left is %s", err, worse, p.w.left(ctx))
 	}
-	w.telegram.Retry()
-	w.vk.Kick()
-	return elapse.Pass(ctx, w.db, w.redis, passed)
+	p.balance.wrong("the peace was broken off: %v; left is %s", err, p.w.left(ctx))
+	return err
 }

@@ -49,14 +49,16 @@ func Play(ctx context.Context, o Options, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	if err := s.weather(ctx, w, blows); err != nil {
-		return err
-	}
-	if err := s.settle(ctx, w); err != nil {
-		return err
-	}
 	s.adversary = w.adversary
-	s.print(out)
+	if err := s.weather(ctx, w, blows); err != nil {
+		return fmt.Errorf("%w; left is %s", err, w.left(ctx))
+	}
+	if err = s.settle(ctx, w); s.balance != nil {
+		s.print(out)
+	}
+	if err != nil {
+		return fmt.Errorf("%w; the last was %s", err, s.held)
+	}
 	if len(s.balance.Wrong) > 0 {
 		return fmt.Errorf("seed %d: %w", o.Seed, ErrUnbalanced)
 	}

@@ -49,7 +49,9 @@ type world struct {
 	adversary  *adversary
 	log        *watch
 	places     []*process.Place
-	rest       sync.RWMutex // held: no process starts
+	rest       sync.RWMutex        // held: no process starts
+	vars       []map[string]string // of the processes, for those who hold rest
+	ahead      time.Duration       // how far their clocks are on, see elapse
 	customers  []*customer
 	think      time.Duration // of a customer, on average
 	closers    []func() error
@@ -157,6 +159,7 @@ func (w *world) work() error {
 		if err := os.Mkdir(own["TMPDIR"], 0o700); err != nil {
 			return fmt.Errorf("make temporary folder: %w", err)
 		}
+		w.vars = append(w.vars, own)
 		p := process.NewPlace(own, w.log.of(), w.between)
 		if err := p.Start(); err != nil {
 			return err
