@@ -79,7 +79,7 @@ func TestEdit_ReplayedAfterANewerOne(t *testing.T) {
 	key := ticket.AnswerKey(k.ID, m.ID)
 	r.Telegram.Faults().Add(fault.Fault{Method: "editMessageText", Kind: fault.CloseBefore})
 	r.Edit(k, m.ID, "/reply вторая", "e1")
-	r.Exec(`UPDATE jobs SET created_at = created_at - interval '2 hours' WHERE key = $1`, key+":v2") // no outage is as long
+	r.Exec(`UPDATE jobs SET started_at = started_at - interval '2 hours' WHERE key = $1`, key+":v2") // no outage is as long
 	for range job.Attempts {
 		r.Later(time.Hour)
 	}

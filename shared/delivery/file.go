@@ -81,7 +81,7 @@ func (s *Service) fileFailed(ctx context.Context, r *job.Run, p *progress, i int
 	default:
 		return err
 	}
-	if time.Since(r.CreatedAt) > fileWait && r.Attempts >= fileTries {
+	if r.Age > fileWait && r.Attempts >= fileTries {
 		p.Files[i].Refused, p.Tries = true, 0
 		return nil
 	}

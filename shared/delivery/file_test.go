@@ -103,7 +103,7 @@ func neverReadable(t *testing.T, r *wiringtest.Rig, c ticket.Customer, status in
 	key := ticket.AnswerKey(k.ID, m.ID)
 	r.Later(time.Minute)
 	r.Want(key, job.Queued)
-	r.Exec(`UPDATE jobs SET created_at = created_at - interval '2 hours' WHERE key = $1`, key)
+	r.Exec(`UPDATE jobs SET started_at = started_at - interval '2 hours' WHERE key = $1`, key)
 	for range 5 {
 		r.Later(time.Hour)
 	}

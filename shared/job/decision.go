@@ -19,16 +19,16 @@ func Later(d time.Duration, why error) error { return &decision{VerdictParked, d
 func Unavailable(r *Run, why error) error { return Within(r, patience, why) }
 
 // Within is Unavailable for something that is not worth waiting a day for: once
-// the job is older than most, the failure counts.
+// the job has been at it for longer than most, the failure counts.
 func Within(r *Run, most time.Duration, why error) error {
-	if time.Since(r.CreatedAt) > most {
+	if r.Age > most {
 		return why
 	}
 	return Later(unavailableWait/2+rand.N(unavailableWait), why)
 }
 
-// Budget is how long a job may be at it in all, waits included; a person gets what is
-// told to wait after that. It is well over patience: what is left of it are the waits
+// Budget is how long a job may be at it in all, waits included but for those in which it
+// was held; a person gets what is told to wait after that. It is well over patience: what is left of it are the waits
 // that others ask for. Broadcasts (loose lanes) have no budget: a person sees each of
 // them, and may have planned it for weeks.
 const Budget = 72 * time.Hour

@@ -22,7 +22,7 @@ type Record struct {
 	SettledBy     string
 	CreatedAt     time.Time
 	RunAt         time.Time
-	StartedAt     time.Time // zero: never
+	StartedAt     time.Time // zero: never; later by as long as it was held
 	FinishedAt    time.Time // zero: it is open
 }
 

@@ -128,6 +128,56 @@ func TestParking_HasAnEnd(t *testing.T) {
 	}
 }
 
+// While a job waits for another one, or for a person, it is not at it: the others' time is
+// not taken from its own, neither from all of it nor from what an outage may take.
+func TestParking_DoesNotCountWhatItIsHeld(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(r *rig, awaited, waits int64) error{
+		"the other completes": func(r *rig, _, _ int64) error { return nil },
+		"nobody is told of it": func(r *rig, awaited, _ int64) error {
+			r.exec(`UPDATE jobs SET state = 'completed', finished_at = now() WHERE id = $1`, awaited)
+			r.reconcile()
+			return nil
+		},
+		"paused as well": func(r *rig, awaited, waits int64) error {
+			if err := r.db.Pause(context.Background(), waits); err != nil {
+				return err
+			}
+			r.work(r.worker(r.effect), awaited)
+			r.exec(`UPDATE jobs SET held_at = held_at - interval '9 days', started_at = started_at - interval '9 days' WHERE id = $1`, waits)
+			_, err := r.db.Resume(context.Background(), waits)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, 2)
+			awaited, waits := newJob("awaited", "a", 1), newJob("waits", "b", 1)
+			awaited.Delay = time.Minute
+			made := r.insertOnly(awaited, waits)
+			runs := 0
+			wait := func(_ context.Context, run *job.Run) (job.Outcome, error) {
+				if runs++; runs == 1 {
+					return job.Outcome{}, job.HoldFor("awaited")
+				}
+				return job.Outcome{}, job.Unavailable(run, errBroken)
+			}
+			r.work(r.worker(wait), made[1].ID)
+			r.exec(`UPDATE jobs SET held_at = held_at - interval '9 days', started_at = started_at - interval '9 days' - interval '1 hour',
+				created_at = created_at - interval '10 days' WHERE key = 'waits'`)
+			r.later()
+			if err := end(r, made[0].ID, made[1].ID); err != nil {
+				t.Fatal(err)
+			}
+			r.work(r.worker(r.effect), made[0].ID)
+			r.work(r.worker(wait), made[1].ID)
+			if j := r.find("waits"); runs != 2 || j.State != job.Queued || j.Attempts != 0 || j.Age < time.Hour || j.Age > 2*time.Hour {
+				t.Errorf("after %d runs it is %s with %d failures, at it for %s; want it to wait, an hour old", runs, j.State, j.Attempts, j.Age)
+			}
+		})
+	}
+}
+
 func TestUnknownKindAndVersionWaitForTheRollout(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 2)

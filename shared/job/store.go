@@ -39,7 +39,7 @@ type Job struct {
 	CorrelationID string
 	CreatedAt     time.Time
 	// Age is how long ago it was begun first, or first after its last replay, when it was
-	// claimed: by the database's clock.
+	// claimed: by the database's clock, without the time in which it was held.
 	Age time.Duration
 }
 

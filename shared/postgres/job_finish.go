@@ -19,6 +19,14 @@ const endState = `CASE
 		WHEN $3 = 'review' OR $3 = 'failed' AND attempts + 1 >= $4 OR $3 = 'stopped' AND losses + 1 >= $5 THEN 'needs_review'
 		ELSE 'queued' END`
 
+// notHeld is a job's beginning moved on by the time in which it was held: a job that waits
+// for a person, or for another one, is not at it. pausedYet holds a job on, from now, that
+// somebody has paused as well.
+const (
+	notHeld   = `jobs.started_at + coalesce(clock_timestamp() - jobs.held_at, '0')`
+	pausedYet = `CASE WHEN jobs.pause_requested_at IS NOT NULL THEN clock_timestamp() END`
+)
+
 // finishJob ends the run of job $1 by token $2. Completion lets the jobs go that
 // wait for this one, cancellation gives them to a person. What was paused meanwhile
 // is held from now on.
@@ -38,8 +46,8 @@ WITH done AS (
 	WHERE id = $1 AND lease_token = $2 AND state = 'running'
 	RETURNING state, key
 ), told AS (
-	UPDATE jobs SET held_for = NULL,
-		held_at = CASE WHEN (SELECT state FROM done) = 'completed' THEN pause_requested_at END,
+	UPDATE jobs SET held_for = NULL, started_at = ` + notHeld + `,
+		held_at = CASE WHEN (SELECT state FROM done) = 'completed' THEN ` + pausedYet + ` END,
 		state = CASE WHEN (SELECT state FROM done) = 'completed' THEN state ELSE 'needs_review' END,
 		run_at = clock_timestamp(),
 		finished_at = CASE WHEN (SELECT state FROM done) <> 'completed' THEN clock_timestamp() END,

@@ -83,8 +83,8 @@ func (db *DB) Rescue(ctx context.Context, limit int) ([]job.Inserted, error) {
 // without telling them (a rescue that cancelled it, a crash between).
 func (db *DB) SweepHeld(ctx context.Context) (int64, error) {
 	tag, err := db.pool.Exec(ctx, `
-		UPDATE jobs SET held_for = NULL, run_at = clock_timestamp(),
-			held_at = CASE WHEN t.state = 'completed' THEN jobs.pause_requested_at END,
+		UPDATE jobs SET held_for = NULL, run_at = clock_timestamp(), started_at = `+notHeld+`,
+			held_at = CASE WHEN t.state = 'completed' THEN `+pausedYet+` END,
 			state = CASE WHEN t.state = 'completed' THEN jobs.state ELSE 'needs_review' END,
 			finished_at = CASE WHEN t.state = 'completed' THEN NULL ELSE clock_timestamp() END,
 			last_error = CASE WHEN t.state = 'completed' THEN NULL ELSE 'the job that it waited for was cancelled' END

@@ -69,7 +69,8 @@ const pauseJob = `pause_requested_at = coalesce(pause_requested_at, clock_timest
 	held_at = CASE WHEN state IN ('accepted', 'queued') THEN coalesce(held_at, clock_timestamp()) END`
 
 // resumeJob lets a paused job go, at once; not one that waits for another.
-const resumeJob = `pause_requested_at = NULL, held_at = CASE WHEN held_for IS NOT NULL THEN held_at END,
+var resumeJob = `pause_requested_at = NULL, held_at = CASE WHEN held_for IS NOT NULL THEN held_at END,
+	started_at = CASE WHEN held_for IS NULL THEN ` + notHeld + ` ELSE started_at END,
 	run_at = least(run_at, clock_timestamp()), published_at = NULL`
 
 // Pause takes a job out of its lane until Resume; a running one when its run ends.

@@ -19,7 +19,7 @@ func withFiles(files ...messenger.Attachment) ticket.Message {
 // waited makes a job an old one.
 func waited(r *wiringtest.Rig, key string, d time.Duration) {
 	r.T.Helper()
-	r.Exec(`UPDATE jobs SET created_at = created_at - make_interval(secs => $2) WHERE key = $1`, key, d.Seconds())
+	r.Exec(`UPDATE jobs SET started_at = started_at - make_interval(secs => $2) WHERE key = $1`, key, d.Seconds())
 }
 
 // A file that the messenger does not give is named in the text, in its place
