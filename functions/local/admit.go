@@ -35,7 +35,7 @@ func admitFirst(ctx context.Context, vars variables, fakes *sandbox.Running) (to
 		return nil, nil
 	}
 	e := env.NewReaderFrom(vars.get)
-	bots, err := all.From(e, logger("local"))
+	bots, err := all.New(all.ConfigFrom(e), logger("local"), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,9 @@ func (g *sending) result(ctx context.Context, r broadcast.Recipient, err error) 
 		g.fine()
 		out.Outcome = broadcast.Failed
 	case messenger.RateLimited:
-		g.s.d.Pacer.Refused(ctx, r.Address, e.RetryAfter)
+		if e.Refused() {
+			g.s.d.Pacer.Refused(ctx, r.Address, e.RetryAfter)
+		}
 		out.NotBefore = max(e.RetryAfter, time.Second)
 	case messenger.Temporary:
 		g.troubled(e)
@@ -80,7 +82,9 @@ func (g *sending) spoilt(ctx context.Context, c call, err error) []broadcast.Res
 			results[i].NotBefore = time.Second // who had to wait goes alone
 		}
 	case messenger.RateLimited:
-		g.s.d.Pacer.Refused(ctx, c.to[0].Address, e.RetryAfter)
+		if e.Refused() {
+			g.s.d.Pacer.Refused(ctx, c.to[0].Address, e.RetryAfter)
+		}
 		g.stop(errPaused, max(e.RetryAfter, time.Second))
 	default:
 		g.troubled(e)

@@ -103,7 +103,7 @@ func newStudio(t *testing.T, change ...func(*setting)) *studio {
 	client, err := redisdb.Open(redisdb.ConfigFrom(e))
 	s.must(err)
 	t.Cleanup(func() { _ = client.Close() })
-	messengers, err := all.From(e, silent())
+	messengers, err := all.New(all.ConfigFrom(e), silent(), nil)
 	s.must(err)
 	s.build(c, client, messengers)
 	return s

@@ -82,6 +82,7 @@ func (s *Service) editAll(ctx context.Context, r *job.Run, t target, rep reply, 
 			return err
 		}
 		o := part(t, rep, *p, i)
+		o.Bare = true // files are messages of their own
 		o.Chat, o.Key = t.to.Chat, r.Key+"/"+stage
 		if err := t.sender.Edit(ctx, rep.had.Messages[i], o); err != nil {
 			return s.failed(ctx, r, t, fmt.Errorf("edit message: %w", err))

@@ -118,7 +118,9 @@ func (s *Service) failed(ctx context.Context, r *job.Run, t target, err error) e
 	}
 	switch e.Kind {
 	case messenger.RateLimited:
-		s.d.Pacer.Refused(ctx, t.to, e.RetryAfter)
+		if e.Refused() {
+			s.d.Pacer.Refused(ctx, t.to, e.RetryAfter)
+		}
 		return job.Later(max(e.RetryAfter, time.Second), err)
 	case messenger.Temporary:
 		return job.Unavailable(r, err)

@@ -124,7 +124,7 @@ func takerDeps(f *testing.F) notification.Deps {
 		"VK_TOKEN": "token", "VK_GROUP_ID": vkBot, "VK_SECRET": "secret", "VK_CONFIRMATION": "x", "VK_API_URL": "http://127.0.0.1:1",
 	}
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	messengers, err := all.From(env.NewReaderFrom(func(name string) (string, bool) { v, ok := vars[name]; return v, ok }), log)
+	messengers, err := all.New(all.ConfigFrom(env.NewReaderFrom(func(name string) (string, bool) { v, ok := vars[name]; return v, ok })), log, nil)
 	must(err)
 	metrics, err := metric.New(metric.Files)
 	must(err)

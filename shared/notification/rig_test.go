@@ -81,7 +81,7 @@ func newDesk(t *testing.T) *desk {
 	e := env.NewReaderFrom(func(name string) (string, bool) { v, ok := vars[name]; return v, ok })
 	d := &desk{t: t, ctx: ctx, doc: readDocument(t), log: &lockedBuffer{}, clock: time.Now()}
 	log := slog.New(slog.NewJSONHandler(d.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	messengers, err := all.From(e, log)
+	messengers, err := all.New(all.ConfigFrom(e), log, nil)
 	d.must(err)
 	d.db, err = postgres.Open(postgres.ConfigFrom(e))
 	d.must(err)

@@ -70,6 +70,8 @@ const (
 	// trackerWait is how long a call to Tracker waits for its place, if its
 	// context allows.
 	trackerWait = 5 * time.Second
+	// callWait is the same for a call to a messenger that goes to no chat.
+	callWait = 5 * time.Second
 	// minPause is the pause after a refusal that names none.
 	minPause = time.Second
 )
@@ -138,6 +140,23 @@ func (l *Limiter) Reserve(ctx context.Context, to messenger.Address, most time.D
 // than most, or than the context lasts, it returns a *TooLong at once.
 func (l *Limiter) Wait(ctx context.Context, to messenger.Address, most time.Duration) error {
 	return l.wait(ctx, l.rates(to.Messenger).limits(to, l.class), most)
+}
+
+// Call waits for a place for one call of a bot's that goes to no chat, where the
+// messenger counts these too; the Pace of its adapter. Without one within 5 seconds,
+// or before the context is over, there is at once a *messenger.Error that says how
+// long to wait (a *TooLong is inside). All its errors are a *messenger.Error.
+func (l *Limiter) Call(ctx context.Context, m messenger.Name, bot string) error {
+	err := l.wait(ctx, []Limit{l.rates(m).all(m, bot)}, callWait)
+	if err == nil {
+		return nil
+	}
+	failed := &messenger.Error{Kind: messenger.Temporary, Err: fmt.Errorf("wait for a place: %w", err)}
+	var long *TooLong
+	if errors.As(err, &long) {
+		failed.Kind, failed.RetryAfter = messenger.RateLimited, long.Wait
+	}
+	return failed
 }
 
 // Ahead tells how far away the next place for a message is, and takes none.

@@ -36,8 +36,11 @@ const paidMost = 1000
 // holds the minute: 17 refilled and a burst of 3 are 20 in any 60 seconds.
 // Broadcasts may take 20 of the 30, the rest is always free for answers.
 //
-// VK (dev.vk.com, "API requests"): 20 calls per second with a community's token;
-// nothing is said of single chats. Broadcasts may take 15.
+// What is no message (answers to presses, files, "is typing") counts nowhere.
+//
+// VK (dev.vk.com, "API requests"): 20 calls per second with a community's token,
+// whatever they are for: what is no message takes its place by Limiter.Call. Nothing
+// is said of single chats. Broadcasts may take 15.
 func DefaultRates() map[messenger.Name]Rates {
 	return map[messenger.Name]Rates{
 		messenger.Telegram: {
@@ -79,13 +82,18 @@ func chatKey(a messenger.Address) string {
 	return allKey(a.Messenger, a.Bot) + ":chat:" + a.Chat
 }
 
+// all is the limit of a bot's calls to all chats together.
+func (r Rates) all(m messenger.Name, bot string) Limit {
+	return Limit{Key: allKey(m, bot), Rate: r.All, Burst: 1, Shared: true}
+}
+
 // limits lists what one call to a chat has to pass, the whole messenger first.
 func (r Rates) limits(to messenger.Address, c Class) []Limit {
 	own := r.Chat
 	if strings.HasPrefix(to.Chat, "-") && r.Group != (Bucket{}) {
 		own = r.Group
 	}
-	all := Limit{Key: allKey(to.Messenger, to.Bot), Rate: r.All, Burst: 1, Shared: true}
+	all := r.all(to.Messenger, to.Bot)
 	chat := Limit{Key: chatKey(to), Rate: own.Rate, Burst: max(own.Burst, 1)}
 	if c != Broadcasts {
 		return []Limit{all, chat}

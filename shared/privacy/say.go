@@ -88,7 +88,9 @@ func (s *Service) failed(ctx context.Context, r *job.Run, l letter, err error) e
 	}
 	switch e.Kind {
 	case messenger.RateLimited:
-		s.d.Pacer.Refused(ctx, l.to, e.RetryAfter)
+		if e.Refused() {
+			s.d.Pacer.Refused(ctx, l.to, e.RetryAfter)
+		}
 		return job.Later(max(e.RetryAfter, time.Second), err)
 	case messenger.Uncertain, messenger.Temporary:
 		return job.Later(sendAgain, err)

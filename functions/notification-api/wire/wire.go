@@ -24,10 +24,7 @@ import (
 
 // New makes the handler of /v1 and /console.
 func New(rt wiring.Runtime) (http.Handler, error) {
-	messengers, err := all.From(rt.Env, rt.Log)
-	if err != nil {
-		return nil, err
-	}
+	known := all.ConfigFrom(rt.Env)
 	zone := rt.Env.Zone("REPORT_TIMEZONE", "Europe/Moscow")
 	var stored *clickhouse.Config
 	if rt.Env.String("CLICKHOUSE_URL", "") != "" {
@@ -42,9 +39,14 @@ func New(rt wiring.Runtime) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := analytics(stored)
+	messengers, err := all.New(known, rt.Log, b.Pace.Call)
 	if err != nil {
 		b.DB.Close() // the next call opens all of it anew
+		return nil, err
+	}
+	rows, err := analytics(stored)
+	if err != nil {
+		b.DB.Close()
 		return nil, err
 	}
 	api := notification.New(notification.Deps{

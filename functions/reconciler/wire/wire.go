@@ -46,12 +46,14 @@ const measuredEvery = 30 * time.Second
 
 // New makes the duties of the timer.
 func New(rt wiring.Runtime) (*reconcile.Service, error) {
-	messengers, err := all.From(rt.Env, rt.Log)
+	cfg := all.ConfigFrom(rt.Env)
+	b, err := bot.New(rt)
 	if err != nil {
 		return nil, err
 	}
-	b, err := bot.New(rt)
+	messengers, err := all.New(cfg, rt.Log, b.Pace.Call)
 	if err != nil {
+		b.DB.Close() // the next call of the function opens all of it anew
 		return nil, err
 	}
 	senders := make([]conversation.Sender, len(messengers))

@@ -21,6 +21,7 @@ func New(rt wiring.Runtime) (http.Handler, error) {
 	}
 	m, err := telegram.New(cfg)
 	if err != nil {
+		b.DB.Close() // the next call of the function opens all of it anew
 		return nil, err
 	}
 	return ycf.Recover(rt.Log, conversation.Webhook(m, b.Conversation(m))), nil

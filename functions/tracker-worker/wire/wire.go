@@ -15,12 +15,14 @@ import (
 
 // New makes the worker on the queue deliveries.
 func New(rt wiring.Runtime) (*job.Worker, error) {
-	messengers, err := all.From(rt.Env, rt.Log)
+	cfg := all.ConfigFrom(rt.Env)
+	b, err := bot.New(rt)
 	if err != nil {
 		return nil, err
 	}
-	b, err := bot.New(rt)
+	messengers, err := all.New(cfg, rt.Log, b.Pace.Call)
 	if err != nil {
+		b.DB.Close() // the next call of the function opens all of it anew
 		return nil, err
 	}
 	looker := news.New(news.Deps{

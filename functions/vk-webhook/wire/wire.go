@@ -19,8 +19,10 @@ func New(rt wiring.Runtime) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	cfg.Pace = b.Pace.Call
 	m, err := vk.New(cfg)
 	if err != nil {
+		b.DB.Close() // the next call of the function opens all of it anew
 		return nil, err
 	}
 	return ycf.Recover(rt.Log, conversation.Webhook(m, b.Conversation(m))), nil

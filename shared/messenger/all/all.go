@@ -2,6 +2,7 @@
 package all
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -36,39 +37,63 @@ func (as Adapters) Bots() broadcast.Bots {
 	return bots
 }
 
-// From makes the adapters whose token is set. None at all is an error.
-func From(e *env.Reader, log *slog.Logger) (Adapters, error) {
+// Pace waits until one more call of a bot's may be made: pace.Limiter.Call.
+type Pace = func(ctx context.Context, m messenger.Name, bot string) error
+
+// Config is what the messengers are made of whose token is set.
+type Config struct {
+	tokens []string // the variables of all messengers
+	open   []open
+}
+
+type open func(log *slog.Logger, pace Pace) (messenger.Adapter, error)
+
+// ConfigFrom reads the variables of the messengers whose token is set.
+func ConfigFrom(e *env.Reader) Config {
 	known := []struct {
 		token string // the variable
-		open  func() (messenger.Adapter, error)
+		read  func() open
 	}{
-		{"TELEGRAM_TOKEN", func() (messenger.Adapter, error) {
+		{"TELEGRAM_TOKEN", func() open {
 			cfg := telegram.ConfigFrom(e)
-			cfg.Log = log
-			return telegram.New(cfg)
+			return func(log *slog.Logger, _ Pace) (messenger.Adapter, error) { // it counts only messages
+				cfg.Log = log
+				return telegram.New(cfg)
+			}
 		}},
-		{"VK_TOKEN", func() (messenger.Adapter, error) {
+		{"VK_TOKEN", func() open {
 			cfg := vk.ConfigFrom(e)
-			cfg.Log = log
-			return vk.New(cfg)
+			return func(log *slog.Logger, pace Pace) (messenger.Adapter, error) {
+				cfg.Log, cfg.Pace = log, pace
+				return vk.New(cfg)
+			}
 		}},
 	}
-	var list Adapters
-	var tokens []string
-	var problems []error
+	var c Config
 	for _, k := range known {
-		tokens = append(tokens, k.token)
-		if e.String(k.token, "") == "" {
-			continue
+		c.tokens = append(c.tokens, k.token)
+		if e.String(k.token, "") != "" {
+			c.open = append(c.open, k.read())
 		}
-		m, err := k.open()
+	}
+	return c
+}
+
+// New makes the adapters. None at all is an error. Who sends a message waits for its
+// place; pace is asked for the calls beside that, where a messenger counts them. nil:
+// there is no limit.
+func New(c Config, log *slog.Logger, pace Pace) (Adapters, error) {
+	var list Adapters
+	var problems []error
+	for _, open := range c.open {
+		m, err := open(log, pace)
 		list, problems = append(list, m), append(problems, err)
 	}
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("no messenger: none of %s is set", strings.Join(tokens, ", "))
+		return nil, fmt.Errorf("no messenger: none of %s is set", strings.Join(c.tokens, ", "))
 	}
 	return list, nil
 }

@@ -73,9 +73,31 @@ func (t bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// call calls a method and decodes its response into result. The error is a
-// *messenger.Error.
+// paced gives the bot for one operation, whose calls wait by another pace.
+func (b *Bot) paced(pace func(context.Context) error) *Bot {
+	of := *b
+	of.pace = pace
+	return &of
+}
+
+// placed gives the bot for one operation that has a place for its first call.
+func (b *Bot) placed() *Bot {
+	first := true
+	return b.paced(func(ctx context.Context) error {
+		if first {
+			first = false
+			return nil
+		}
+		return b.pace(ctx)
+	})
+}
+
+// call calls a method, when it may be, and decodes its response into result. The
+// error is a *messenger.Error, or that of the pace.
 func (b *Bot) call(ctx context.Context, method string, params api.Params, result any) error {
+	if err := b.pace(ctx); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	ctx, reached := traced(ctx)

@@ -18,7 +18,8 @@ import (
 const snackbarMost = 90
 
 // Edit implements messenger.Sender. VK drops from a message what an edit does not
-// name, so the files are asked for first and named again.
+// name, so the files are asked for first and named again, unless o says that there
+// are none.
 func (b *Bot) Edit(ctx context.Context, messageID string, o messenger.Outgoing) error {
 	o.File = nil // it stays as it is
 	params, err := parameters(o)
@@ -30,12 +31,15 @@ func (b *Bot) Edit(ctx context.Context, messageID string, o messenger.Outgoing) 
 		return invalid(errors.New("edit message: its id is not a number"))
 	}
 	params["peer_id"], params["cmid"] = o.Chat, number
-	attached, err := b.attached(ctx, o.Chat, number)
-	if err != nil {
-		return harmless(err)
-	}
-	if attached != "" {
-		params["attachment"] = attached
+	b = b.placed()
+	if !o.Bare {
+		attached, err := b.attached(ctx, o.Chat, number)
+		if err != nil {
+			return harmless(err)
+		}
+		if attached != "" {
+			params["attachment"] = attached
+		}
 	}
 	var done json.RawMessage
 	err = b.call(ctx, "messages.edit", params, &done)

@@ -25,6 +25,7 @@ func (b *Bot) SendMany(ctx context.Context, chats []string, o messenger.Outgoing
 	if err != nil {
 		return nil, err
 	}
+	b = b.placed()
 	params["peer_ids"] = strings.Join(chats, ",")
 	// The chats are no part of the number: VK drops what each of them has had.
 	params["random_id"] = randomID("", o.Key)

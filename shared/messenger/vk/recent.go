@@ -33,16 +33,17 @@ const (
 // API and waits until it may be made; its error ends the matter and is passed on.
 // All other errors are *messenger.Error, never Uncertain.
 func (b *Bot) Chats(ctx context.Context, since time.Time, turn func(context.Context) error) (map[string]time.Time, error) {
+	b = b.paced(turn)
 	chats := map[string]time.Time{}
 	for offset := 0; ; offset += pageSize {
-		more, err := b.listChats(ctx, offset, since, chats, turn)
+		more, err := b.listChats(ctx, offset, since, chats)
 		if err != nil {
 			return nil, err
 		}
 		if !more && offset > 0 {
 			// A chat in which something is said while we turn the pages is the first
 			// of the list by now.
-			_, err = b.listChats(ctx, 0, since, chats, turn)
+			_, err = b.listChats(ctx, 0, since, chats)
 		}
 		if !more {
 			return chats, err
@@ -52,10 +53,7 @@ func (b *Bot) Chats(ctx context.Context, since time.Time, turn func(context.Cont
 
 // listChats adds a page of chats, of which those with the newest messages come
 // first, and says whether the next one has to be read too.
-func (b *Bot) listChats(ctx context.Context, offset int, since time.Time, chats map[string]time.Time, turn func(context.Context) error) (more bool, err error) {
-	if err := turn(ctx); err != nil {
-		return false, err
-	}
+func (b *Bot) listChats(ctx context.Context, offset int, since time.Time, chats map[string]time.Time) (more bool, err error) {
 	var page struct {
 		Items []struct {
 			Last message `json:"last_message"`
@@ -85,11 +83,9 @@ func (b *Bot) listChats(ctx context.Context, offset int, since time.Time, chats 
 func (b *Bot) Said(
 	ctx context.Context, chats []string, since, until time.Time, turn func(context.Context) error,
 ) (map[string][]messenger.Event, error) {
+	b = b.paced(turn)
 	said := map[string][]messenger.Event{}
 	for some := range slices.Chunk(chats, callsMost) {
-		if err := turn(ctx); err != nil {
-			return nil, err
-		}
 		pages, err := b.firstPages(ctx, some)
 		if err != nil {
 			return nil, err
@@ -100,7 +96,7 @@ func (b *Bot) Said(
 				said[chat] = p.events()
 				continue
 			}
-			err := p.whole(ctx, chat, turn)
+			err := p.whole(ctx, chat)
 			switch {
 			case err == nil:
 				said[chat] = p.events()
@@ -167,11 +163,8 @@ func (p *period) read(page []message, size int) (end bool) {
 }
 
 // whole reads page by page.
-func (p *period) whole(ctx context.Context, chat string, turn func(context.Context) error) error {
+func (p *period) whole(ctx context.Context, chat string) error {
 	for offset := 0; offset < saidMost; offset += pageSize {
-		if err := turn(ctx); err != nil {
-			return err
-		}
 		page, err := p.b.history(ctx, "messages.getHistory", api.Params{"peer_id": chat, "offset": offset, "count": pageSize})
 		if err != nil {
 			return err

@@ -23,6 +23,7 @@ func (b *Bot) Send(ctx context.Context, o messenger.Outgoing) (messenger.Receipt
 	if err != nil {
 		return messenger.Receipt{}, err
 	}
+	b = b.placed()
 	if o.File != nil {
 		attachment, err := b.upload(ctx, o.Chat, *o.File)
 		if err != nil {

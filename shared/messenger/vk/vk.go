@@ -9,6 +9,7 @@
 package vk
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -43,13 +44,18 @@ var limits = messenger.Limits{
 	Settle:     2 * time.Second,
 }
 
-// Config is what a Bot is made of. All but APIURL, Client, Log and Now is required.
+// Config is what a Bot is made of. All but APIURL, Pace, Client, Log and Now is required.
 type Config struct {
 	Token        env.Secret // the community's access token
 	GroupID      string     // the community's id, decimal
 	Secrets      []env.Secret
 	Confirmation string // what the Callback API wants to hear
 	APIURL       string // "https://api.vk.com" when empty
+
+	// Pace waits until one more call of the API may be made; its error, a
+	// *messenger.Error, is passed on. Send, SendMany and Edit ask it for all calls but
+	// their first: for that one the caller has waited already. nil: there is no limit.
+	Pace func(ctx context.Context, m messenger.Name, bot string) error
 
 	Client *http.Client     // nil: one of the package's own, with time-outs
 	Log    *slog.Logger     // nil: silent
@@ -75,6 +81,7 @@ type Bot struct {
 	files        *http.Client // follows redirects
 	log          *slog.Logger
 	now          func() time.Time
+	pace         func(context.Context) error // before each call
 }
 
 var _ messenger.Adapter = (*Bot)(nil)
@@ -106,6 +113,10 @@ func New(c Config) (*Bot, error) {
 	}
 	if b.files == nil {
 		b.files = newClient()
+	}
+	b.pace = func(ctx context.Context) error { return c.Pace(ctx, b.Name(), b.Bot()) }
+	if c.Pace == nil {
+		b.pace = func(context.Context) error { return nil }
 	}
 	b.vk = newAPI(c, b.files)
 	b.name = regexp.MustCompile(fmt.Sprintf(`[\[@*]club%d(\D|$)`, group))

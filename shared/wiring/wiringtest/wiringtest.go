@@ -129,14 +129,16 @@ func (r *Rig) build(cfg Config, vars map[string]string) {
 		Env: env.NewReaderFrom(func(name string) (string, bool) { v, ok := vars[name]; return v, ok }),
 		Log: logger(), Queue: r.hints, Hook: cfg.Hook,
 	}
-	messengers, err := all.From(rt.Env, rt.Log)
-	if err != nil {
-		r.T.Fatal(err)
-	}
+	known := all.ConfigFrom(rt.Env)
+	var err error
 	if r.Bot, err = bot.New(rt); err != nil {
 		r.T.Fatal(err)
 	}
 	r.T.Cleanup(func() { r.DB.Close(); _ = r.Redis.Close(); r.Bot.Tracker.Close() })
+	messengers, err := all.New(known, rt.Log, r.Bot.Pace.Call)
+	if err != nil {
+		r.T.Fatal(err)
+	}
 	senders := make([]conversation.Sender, len(messengers))
 	for i, m := range messengers {
 		senders[i] = m
