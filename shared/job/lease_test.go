@@ -311,3 +311,11 @@ func stopsInTime(t *testing.T, own, limit time.Duration) {
 		t.Errorf("hints %v, want one to go on", got)
 	}
 }
+
+// Times of the wall carry no reading of the monotonic clock, by which they would be compared.
+func TestSystemClock_Wall(t *testing.T) {
+	t.Parallel()
+	if now := job.SystemClock().Wall(); now != now.Round(0) {
+		t.Errorf("%s has a monotonic reading", now)
+	}
+}

@@ -138,8 +138,8 @@ func TestDead(t *testing.T) {
 	}
 }
 
-// TestService_Rests: a duty may rest between passes; a pass in which all went well is
-// noted.
+// TestService_Rests: a duty may rest between passes, by the clock on the wall; a pass in
+// which all went well is noted.
 func TestService_Rests(t *testing.T) {
 	t.Parallel()
 	db, err := postgres.Open(postgres.Config{URL: env.NewSecret(backendtest.Postgres(t, schema.Migrate)), MaxConns: 2})
@@ -152,8 +152,9 @@ func TestService_Rests(t *testing.T) {
 	duty := func(name string, every time.Duration) reconcile.Duty {
 		return reconcile.Duty{Name: name, Time: time.Minute, Every: every, Run: func(context.Context) (int, error) { ran[name]++; return 0, fail }}
 	}
+	wall := job.SystemClock().Wall()
 	s := &reconcile.Service{
-		Leases: db, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Duties: []reconcile.Duty{duty("always", 0), duty("seldom", 24*time.Hour)},
+		Wall: func() time.Time { return wall }, Leases: db, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Duties: []reconcile.Duty{duty("always", 0), duty("seldom", 24*time.Hour)},
 		Passed: func(context.Context, time.Duration) error { passes++; return nil },
 	}
 	for _, fail = range []error{nil, nil, errors.New("broken")} {
@@ -163,5 +164,15 @@ func TestService_Rests(t *testing.T) {
 	}
 	if ran["always"] != 3 || ran["seldom"] != 1 || passes != 2 {
 		t.Errorf("ran %v, %d passes went well", ran, passes)
+	}
+	fail = nil
+	for i, after := range []time.Duration{24 * time.Hour, time.Hour, -48 * time.Hour} {
+		wall = wall.Add(after)
+		if err := s.Handle(context.Background(), nil); err != nil {
+			t.Error(err)
+		}
+		if want := []int{2, 2, 3}[i]; ran["seldom"] != want {
+			t.Errorf("after another %s the duty was done %d times, want %d", after, ran["seldom"], want)
+		}
 	}
 }

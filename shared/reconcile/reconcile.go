@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"supportbot/shared/job"
 	"supportbot/shared/obs"
 	"supportbot/shared/ycf"
 )
@@ -35,6 +36,9 @@ type Service struct {
 	// Passed notes that all duties ended well, and how long they took; nil: nobody asks.
 	Passed func(ctx context.Context, took time.Duration) error
 	Log    *slog.Logger
+	// Wall is the clock by which duties rest; nil: the machine's. A monotonic clock stands
+	// still while the instance is frozen, which may be most of the time.
+	Wall func() time.Time
 
 	mu   sync.Mutex
 	last map[string]time.Time // of the duties with Every: when this process began them
@@ -43,10 +47,13 @@ type Service struct {
 // Handle does every duty once. The error says which ones failed; the timer comes
 // again anyway.
 func (s *Service) Handle(ctx context.Context, _ *ycf.TimerEvent) error {
-	start := time.Now()
+	start, wall := time.Now(), s.Wall
+	if wall == nil {
+		wall = job.SystemClock().Wall
+	}
 	var problems []error
 	for _, d := range s.Duties {
-		if s.rests(d, start) {
+		if s.rests(d, wall()) {
 			continue
 		}
 		if err := s.run(ctx, d); err != nil {
@@ -74,7 +81,7 @@ func (s *Service) rests(d Duty, now time.Time) bool {
 	if d.Every == 0 {
 		return false
 	}
-	if last, ok := s.last[d.Name]; ok && now.Sub(last) < d.Every {
+	if last, ok := s.last[d.Name]; ok && !now.Before(last) && now.Sub(last) < d.Every { // or the clock was set back
 		return true
 	}
 	if s.last == nil {
