@@ -229,7 +229,12 @@ func TestRun_ChangedMeanwhile(t *testing.T) {
 					s.exec(`UPDATE people SET news = false WHERE id = `+of, chats[0])
 					s.exec(`UPDATE people SET banned_at = now() WHERE id = `+of, chats[1])
 					s.exec(`UPDATE identities SET reachable = false WHERE chat = $1`, chats[2])
-					if _, err := s.db.Forget(s.ctx, int64(s.number(`SELECT coalesce(max(person_id), 0) FROM identities WHERE chat = $1`, chats[3]))); err != nil {
+					who := int64(s.number(`SELECT coalesce(max(person_id), 0) FROM identities WHERE chat = $1`, chats[3]))
+					steps, err := s.db.Steps(s.ctx, who)
+					if err == nil {
+						_, err = s.db.Forget(s.ctx, who, steps)
+					}
+					if err != nil {
 						t.Error(err)
 					}
 				}

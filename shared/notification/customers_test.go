@@ -51,8 +51,7 @@ func (d *desk) customers() {
 	if first != second || first.Job == 0 {
 		d.t.Errorf("erasures %+v and %+v, want one", first, second)
 	}
-	_, err := d.db.Forget(d.ctx, id)
-	d.must(err)
+	d.forget(id)
 	d.exec(`UPDATE jobs SET state = 'completed', finished_at = now() WHERE id = $1`, first.Job)
 	d.call("POST", at("erase"), nil).into(&second)
 	if second.Job != first.Job || second.State != job.Completed {
@@ -72,4 +71,13 @@ func TestCustomers_TrackerAway(t *testing.T) {
 	if p := got.problem(); got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") == "" || p.Detail == "" {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
+}
+
+// forget erases a customer as they are now.
+func (d *desk) forget(id int64) {
+	d.t.Helper()
+	steps, err := d.db.Steps(d.ctx, id)
+	d.must(err)
+	_, err = d.db.Forget(d.ctx, id, steps)
+	d.must(err)
 }

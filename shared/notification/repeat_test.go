@@ -46,9 +46,7 @@ func TestIdempotency(t *testing.T) {
 	}
 	// What happened to the customer changes no answer.
 	d.call("POST", "/v1/messages", content, "Idempotency-Key", "two").into(&b)
-	if _, err := d.db.Forget(d.ctx, who); err != nil {
-		t.Fatal(err)
-	}
+	d.forget(who)
 	d.call("POST", "/v1/messages", content, "Idempotency-Key", "two").into(&again)
 	if again.ID != b.ID {
 		t.Errorf("the same message made %d and %d", b.ID, again.ID)

@@ -3,6 +3,8 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -17,9 +19,10 @@ import (
 // one). Of their tickets, which are given by immutable ids, nobody looks for news any
 // more. It gives the addresses that were erased, for the caller to drop what is kept
 // of their conversations; job.ErrNotFound: nobody has the id. person.ErrBusy: a job of
-// theirs, or a look at one of the tickets, runs at this moment. Who writes again is a
-// new person.
-func (db *DB) Forget(ctx context.Context, id int64, issues ...string) (gone []messenger.Address, err error) {
+// theirs, or a look at one of the tickets, runs at this moment, or their steps are others
+// by now: what was done for them meanwhile may have made a ticket that is not among the
+// issues. Who writes again is a new person.
+func (db *DB) Forget(ctx context.Context, id int64, steps string, issues ...string) (gone []messenger.Address, err error) {
 	err = db.inTx(ctx, func(tx pgx.Tx) error {
 		gone = nil
 		id, _, err := lockPeople(ctx, tx, id, id)
@@ -44,7 +47,7 @@ func (db *DB) Forget(ctx context.Context, id int64, issues ...string) (gone []me
 		if err := tx.SendBatch(ctx, b).Close(); err != nil {
 			return fmt.Errorf("erase person: %w", err)
 		}
-		return eraseJobs(ctx, tx, append(lanesOf(gone), lookLanes(issues)...))
+		return eraseJobs(ctx, tx, gone, steps, append(lanesOf(gone), lookLanes(issues)...))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("forget customer: %w", err)
@@ -76,12 +79,23 @@ func lookLanes(issues []string) (lanes []string) {
 	return lanes
 }
 
-// eraseJobs deletes the jobs of lanes, which it locks.
-func eraseJobs(ctx context.Context, tx pgx.Tx, lanes []string) error {
+// eraseJobs deletes the jobs of lanes, which it locks, if what was done for the chats is
+// still what it was.
+func eraseJobs(ctx context.Context, tx pgx.Tx, chats []messenger.Address, steps string, lanes []string) error {
+	_, err := tx.Exec(ctx, `INSERT INTO lanes (name) SELECT name FROM unnest($1::text[]) name ORDER BY name
+		ON CONFLICT (name) DO UPDATE SET used_at = clock_timestamp()`, lanes)
+	if err != nil {
+		return fmt.Errorf("lock lanes: %w", err)
+	}
+	now, err := stepsOf(ctx, tx, chats)
+	if err == nil && now != steps {
+		err = person.ErrBusy
+	}
+	if err != nil {
+		return err
+	}
 	var running bool
 	b := &pgx.Batch{}
-	b.Queue(`INSERT INTO lanes (name) SELECT name FROM unnest($1::text[]) name ORDER BY name
-		ON CONFLICT (name) DO UPDATE SET used_at = clock_timestamp()`, lanes)
 	b.Queue(`DELETE FROM jobs WHERE lane = ANY($1) AND state <> 'running'`, lanes)
 	b.Queue(`SELECT EXISTS (SELECT FROM jobs WHERE lane = ANY($1) AND open AND held_at IS NULL)`, lanes).
 		QueryRow(func(row pgx.Row) error { return row.Scan(&running) })
@@ -95,19 +109,38 @@ func eraseJobs(ctx context.Context, tx pgx.Tx, lanes []string) error {
 	return nil
 }
 
-// UnderWay says how many jobs of a person have begun something outside whose end is
-// not written down yet. The ones in review are not among them: they wait for somebody.
-func (db *DB) UnderWay(ctx context.Context, id int64) (n int, err error) {
+// Steps names how far a person's chats and requests have come: it is another name when
+// anything was begun for them in between, or a chat came or went. person.ErrBusy:
+// something has begun outside whose end is not written down yet. What is in review does
+// not count as that: it waits for somebody.
+func (db *DB) Steps(ctx context.Context, id int64) (string, error) {
 	chats, err := db.Addresses(ctx, id)
 	if err != nil {
-		return 0, err
+		return "", err
 	}
-	err = db.pool.QueryRow(ctx, `SELECT count(*) FROM jobs
-		WHERE lane = ANY($1) AND open AND held_at IS NULL AND (state = 'running' OR stage LIKE 'begin %')`, lanesOf(chats)).Scan(&n)
+	return stepsOf(ctx, db.pool, chats)
+}
+
+// stepsOf needs no clock: that of another server, which takes over, may be behind.
+func stepsOf(ctx context.Context, q session, chats []messenger.Address) (steps string, err error) {
+	var names, inbound []string
+	for _, a := range chats {
+		names, inbound = append(names, a.String()), append(inbound, ticket.InboundLane(a))
+	}
+	slices.Sort(names)
+	var busy bool
+	err = q.QueryRow(ctx, `
+		SELECT coalesce(bool_or(open AND held_at IS NULL AND (state = 'running' OR stage LIKE 'begin %')), false),
+			md5($3 || coalesce(string_agg(concat_ws(' ', id, stage, extract(epoch FROM stage_at)), ',' ORDER BY id)
+				FILTER (WHERE stage_at IS NOT NULL AND lane = ANY($2)), ''))
+		FROM jobs WHERE lane = ANY($1)`, lanesOf(chats), inbound, strings.Join(names, " ")).Scan(&busy, &steps)
+	if err == nil && busy {
+		err = person.ErrBusy
+	}
 	if err != nil {
-		return 0, fmt.Errorf("count jobs under way: %w", err)
+		return "", fmt.Errorf("look at what is under way: %w", err)
 	}
-	return n, nil
+	return steps, nil
 }
 
 // Drafts gives the tickets that a person asked for in the last 30 days and that may be

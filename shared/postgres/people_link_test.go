@@ -200,7 +200,7 @@ func TestForget(t *testing.T) {
 	if err != nil || c.Job == nil {
 		t.Fatalf("claim: %+v, %v", c, err)
 	}
-	if _, err := s.db.Forget(s.ctx, a); !errors.Is(err, person.ErrBusy) {
+	if _, err := s.forget(a); !errors.Is(err, person.ErrBusy) {
 		t.Errorf("forget while a job runs: %v, want ErrBusy", err)
 	}
 	if p, err := s.db.PersonByID(s.ctx, a); err != nil || p == nil {
@@ -209,7 +209,7 @@ func TestForget(t *testing.T) {
 	if _, err := s.db.Finish(s.ctx, job.Finish{Job: c.Job, Token: tokenA, Verdict: job.VerdictParked}); err != nil {
 		t.Fatal(err)
 	}
-	gone, err := s.db.Forget(s.ctx, b)
+	gone, err := s.forget(b)
 	if err != nil || len(gone) != 2 {
 		t.Fatalf("forget: %v, %v", gone, err)
 	}
@@ -227,7 +227,7 @@ func TestForget(t *testing.T) {
 		t.Errorf("the key is %s's", got)
 	}
 	for range 2 {
-		if _, err := s.db.Forget(s.ctx, a); !errors.Is(err, job.ErrNotFound) {
+		if _, err := s.forget(a); !errors.Is(err, job.ErrNotFound) {
 			t.Errorf("forget again: %v, want ErrNotFound", err)
 		}
 	}
@@ -267,7 +267,7 @@ func TestForget_WhileTheyWrite(t *testing.T) {
 				}
 			}()
 		}
-		if _, err := s.db.Forget(s.ctx, p.ID); err != nil {
+		if _, err := s.forget(p.ID); err != nil {
 			t.Error(err)
 		}
 		wg.Wait()

@@ -63,9 +63,74 @@ func TestDossier(t *testing.T) {
 	}
 }
 
+// forget erases somebody as they are now.
+func (s *studio) forget(id int64, issues ...string) ([]messenger.Address, error) {
+	s.t.Helper()
+	steps, err := s.db.Steps(s.ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.db.Forget(s.ctx, id, steps, issues...)
+}
+
+// What is done for somebody after their tickets were looked for may make another one:
+// they are not forgotten before it was looked for again.
+func TestForget_Steps(t *testing.T) {
+	t.Parallel()
+	s := newStudio(t, 2)
+	a, b := s.person("", "a"), s.person("", "vk:b")
+	made, err := s.db.Insert(s.ctx, []job.New{created("old", "a"), created("new", "a")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(id int64) func() {
+		return func() {
+			c, err := s.db.Claim(s.ctx, "tickets", id, tokenA)
+			if err == nil {
+				_, err = s.db.Stage(s.ctx, id, tokenA, "done intro", nil)
+			}
+			if err == nil {
+				_, err = s.db.Finish(s.ctx, job.Finish{Job: c.Job, Token: tokenA, Verdict: job.VerdictCompleted})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	run(made[0].ID)()
+	for what, meanwhile := range map[string]func(){
+		"a ticket was opened": run(made[1].ID),
+		"another account was linked": func() {
+			if _, err := s.db.Link(s.ctx, a, b); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"a job runs": func() {
+			s.exec(`UPDATE jobs SET state = 'running', finished_at = NULL, lease_token = $1 WHERE key = 'draft:old'`, tokenB)
+		},
+	} {
+		steps, err := s.db.Steps(s.ctx, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		meanwhile()
+		if _, err := s.db.Forget(s.ctx, a, steps); !errors.Is(err, person.ErrBusy) {
+			t.Errorf("%s meanwhile: %v, want ErrBusy", what, err)
+		}
+		s.exec(`UPDATE jobs SET state = 'completed', finished_at = now(), lease_token = NULL WHERE state = 'running'`)
+	}
+	// What only waits goes with them.
+	if _, err := s.db.Insert(s.ctx, []job.New{created("waits", "a")}); err != nil {
+		t.Fatal(err)
+	}
+	if gone, err := s.forget(a); err != nil || len(gone) != 2 {
+		t.Errorf("forget: %v, %v", gone, err)
+	}
+}
+
 // Who is forgotten waits for what has begun: a ticket that may come must not come
 // behind our back.
-func TestUnderWayAndDrafts(t *testing.T) {
+func TestStepsAndDrafts(t *testing.T) {
 	t.Parallel()
 	s := newStudio(t, 2)
 	a := s.person("", "a")
@@ -73,17 +138,17 @@ func TestUnderWayAndDrafts(t *testing.T) {
 	if _, err := s.db.Insert(s.ctx, []job.New{created("none", "a"), created("maybe", "a"), created("done", "a"), created("theirs", "other")}); err != nil {
 		t.Fatal(err)
 	}
-	under := func(want int) {
+	under := func(want error) {
 		t.Helper()
-		if n, err := s.db.UnderWay(s.ctx, a); err != nil || n != want {
-			t.Errorf("%d are under way, %v; want %d", n, err, want)
+		if _, err := s.db.Steps(s.ctx, a); !errors.Is(err, want) {
+			t.Errorf("steps: %v, want %v", err, want)
 		}
 	}
-	under(0)
+	under(nil)
 	s.exec(`UPDATE jobs SET stage = 'begin create' WHERE key IN ('draft:maybe', 'draft:theirs')`)
-	under(1)
+	under(person.ErrBusy)
 	s.exec(`UPDATE jobs SET state = 'needs_review' WHERE key = 'draft:maybe'`)
-	under(0)
+	under(nil)
 	s.exec(`UPDATE jobs SET state = 'completed', stage = 'done intro', result = '{"issue": "i1"}' WHERE key = 'draft:done'`)
 	got, err := s.db.Drafts(s.ctx, a)
 	where := chat(messenger.Telegram, "a")
@@ -113,13 +178,13 @@ func TestForget_Tickets(t *testing.T) {
 	if err != nil || c.Job == nil {
 		t.Fatalf("claim: %+v, %v", c, err)
 	}
-	if _, err := s.db.Forget(s.ctx, a, "i1"); !errors.Is(err, person.ErrBusy) {
+	if _, err := s.forget(a, "i1"); !errors.Is(err, person.ErrBusy) {
 		t.Errorf("forget while somebody looks: %v, want ErrBusy", err)
 	}
 	if _, err := s.db.Finish(s.ctx, job.Finish{Job: c.Job, Token: tokenA, Verdict: job.VerdictCompleted}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.db.Forget(s.ctx, a, "i1"); err != nil {
+	if _, err := s.forget(a, "i1"); err != nil {
 		t.Fatal(err)
 	}
 	for what, sql := range map[string]string{

@@ -18,6 +18,7 @@ import (
 // erasing is what the erasure records with its stages. The chats are in it only from
 // right before the database forgets them until Redis has.
 type erasing struct {
+	Steps     string              `json:"steps,omitempty"`  // what of theirs was done before the tickets were looked for
 	Issues    []string            `json:"issues,omitempty"` // immutable ids of their tickets
 	Detached  int                 `json:"detached,omitempty"`
 	Said      sending             `json:"said"`
@@ -66,18 +67,19 @@ func (s *Service) erase(ctx context.Context, r *job.Run) (job.Outcome, error) {
 }
 
 // outside frees the tickets of the customer and tells them. Whatever of theirs has
-// begun ends first: else a ticket could come behind our back.
+// begun ends first: else a ticket could come behind our back. If more is done for them
+// meanwhile all tickets are freed again, since a remark may be in one.
 func (s *Service) outside(ctx context.Context, r *job.Run, who person.Person, p *erasing) error {
-	n, err := s.d.People.UnderWay(ctx, who.ID)
-	if err != nil {
-		return err
-	}
-	if n > 0 {
-		return job.Later(busyWait, person.ErrBusy)
-	}
 	chats, err := s.d.People.Addresses(ctx, who.ID)
 	if err != nil {
 		return err
+	}
+	steps, err := s.rest(ctx, r, who.ID, chats)
+	if err != nil {
+		return err
+	}
+	if steps != p.Steps {
+		p.Steps, p.Detached = steps, 0
 	}
 	if err := s.find(ctx, r, who.ID, chats, p); err != nil {
 		return err
@@ -85,10 +87,44 @@ func (s *Service) outside(ctx context.Context, r *job.Run, who person.Person, p 
 	if err := s.detach(ctx, r, p); err != nil || len(chats) == 0 {
 		return err
 	}
+	if steps, err = s.rest(ctx, r, who.ID, chats); err != nil {
+		return err
+	}
+	if steps != p.Steps { // the last word would not be the last
+		return job.Later(busyWait, person.ErrBusy)
+	}
 	text := book.Text(who.Locale, "erased")
 	return s.say(ctx, r, letter{stageFarewell, chats[0], &p.Said, p, func(sender Sender) messenger.Outgoing {
 		return messenger.Outgoing{Part: sender.Plain(text)[0]}
 	}})
+}
+
+// rest gives the steps of somebody of whom nothing is under way, neither as jobs nor as
+// what a conversation still has to make jobs of: once the database has forgotten them
+// that would make them anew.
+func (s *Service) rest(ctx context.Context, r *job.Run, id int64, chats []messenger.Address) (string, error) {
+	if err := s.idle(ctx, r, chats); err != nil {
+		return "", err
+	}
+	steps, err := s.d.People.Steps(ctx, id)
+	if errors.Is(err, person.ErrBusy) {
+		return "", job.Later(busyWait, err)
+	}
+	return steps, err
+}
+
+// idle waits for conversations that owe something, or on which somebody works.
+func (s *Service) idle(ctx context.Context, r *job.Run, chats []messenger.Address) error {
+	for _, a := range chats {
+		ok, err := s.d.Conversations.Idle(ctx, a)
+		if err != nil {
+			return job.Unavailable(r, err)
+		}
+		if !ok {
+			return job.Later(busyWait, person.ErrBusy)
+		}
+	}
+	return nil
 }
 
 // detach ends the tie of each ticket. It may be repeated.
@@ -121,11 +157,14 @@ func (s *Service) inside(ctx context.Context, r *job.Run, id int64, p *erasing) 
 	if err != nil {
 		return err
 	}
+	if err := s.idle(ctx, r, chats); err != nil {
+		return err
+	}
 	p.Chats = union(p.Chats, chats)
 	if err := r.Begin(ctx, stageForget, p); err != nil {
 		return err
 	}
-	gone, err := s.d.People.Forget(ctx, id, p.Issues...)
+	gone, err := s.d.People.Forget(ctx, id, p.Steps, p.Issues...)
 	switch {
 	case errors.Is(err, person.ErrBusy):
 		p.Chats = nil

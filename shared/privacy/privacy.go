@@ -41,12 +41,13 @@ type People interface {
 	PersonByID(ctx context.Context, id int64) (*person.Person, error)
 	// Addresses gives the chats of a person, the one last used first.
 	Addresses(ctx context.Context, id int64) ([]messenger.Address, error)
-	// UnderWay says how many jobs of theirs have begun something.
-	UnderWay(ctx context.Context, id int64) (int, error)
+	// Steps names how far their chats and requests have come; person.ErrBusy: something
+	// has begun and not ended.
+	Steps(ctx context.Context, id int64) (string, error)
 	// Drafts gives the tickets that they asked for lately.
 	Drafts(ctx context.Context, id int64) ([]person.Draft, error)
-	// Forget erases them; person.ErrBusy: not at this moment.
-	Forget(ctx context.Context, id int64, issues ...string) ([]messenger.Address, error)
+	// Forget erases them; person.ErrBusy: not at this moment, or their steps are others.
+	Forget(ctx context.Context, id int64, steps string, issues ...string) ([]messenger.Address, error)
 	// Dossier gives what the database knows.
 	Dossier(ctx context.Context, id int64) (person.Dossier, error)
 }
@@ -54,7 +55,9 @@ type People interface {
 // Conversations keeps what is remembered between two messages.
 type Conversations interface {
 	Kept(ctx context.Context, a messenger.Address) (json.RawMessage, error)
-	// Erase drops all of it; ok is false while somebody works on it.
+	// Idle: it owes nothing, and nobody works on it.
+	Idle(ctx context.Context, a messenger.Address) (bool, error)
+	// Erase drops all of it; ok is false while it is not idle.
 	Erase(ctx context.Context, a messenger.Address) (ok bool, err error)
 }
 
