@@ -214,7 +214,7 @@ func (*ledger) DeadLetters(context.Context, int64, int) ([]job.DeadLetter, error
 	}, nil
 }
 
-func (*ledger) Backlog(context.Context, int) (int, error) { return 0, nil }
+func (*ledger) Backlog(context.Context, string) (int, error) { return 0, nil }
 
 func (*ledger) Publish(context.Context, []job.Inserted) {}
 

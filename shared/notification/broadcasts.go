@@ -62,13 +62,18 @@ func (a *API) begin(ctx context.Context, c *call) (n broadcast.New, done any, er
 		return n, nil, err
 	}
 	if !made {
-		return n, nil, a.admitWork(ctx, c)
+		return n, nil, nil
 	}
 	return n, a.accepted(ctx, c, b), nil
 }
 
-// make creates a broadcast.
+// make creates a broadcast. A draft makes no work yet.
 func (a *API) make(ctx context.Context, c *call, n broadcast.New) (any, error) {
+	if !n.Draft {
+		if err := a.admitWork(ctx, c, broadcast.Queue); err != nil {
+			return nil, err
+		}
+	}
 	b, isNew, jobs, err := a.d.Store.CreateBroadcast(ctx, n)
 	if err != nil {
 		return nil, err
@@ -191,11 +196,13 @@ func (a *API) start(ctx context.Context, c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b.State == broadcast.Draft && b.StartAt != nil && a.over(*b.StartAt) {
-		return nil, refuse(http.StatusConflict, "its time to start is over: change the draft, leave the time out to start at once")
-	}
-	if err := a.admitWork(ctx, c); err != nil {
-		return nil, err
+	if b.State == broadcast.Draft { // what was started already is only told again
+		if b.StartAt != nil && a.over(*b.StartAt) {
+			return nil, refuse(http.StatusConflict, "its time to start is over: change the draft, leave the time out to start at once")
+		}
+		if err := a.admitWork(ctx, c, broadcast.Queue); err != nil {
+			return nil, err
+		}
 	}
 	b, jobs, err := a.d.Store.StartBroadcast(ctx, c.id)
 	return a.changed(ctx, c, b, jobs, err, "only a draft can be started")
@@ -263,7 +270,7 @@ func (a *API) setRate(ctx context.Context, c *call) (any, error) {
 }
 
 func (a *API) resend(ctx context.Context, c *call) (any, error) {
-	if err := a.admitWork(ctx, c); err != nil {
+	if err := a.admitWork(ctx, c, broadcast.Queue); err != nil {
 		return nil, err
 	}
 	n, jobs, err := a.d.Store.ResendUncertain(ctx, c.id)

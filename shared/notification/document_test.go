@@ -349,11 +349,18 @@ func (d *desk) gauges() {
 	}
 }
 
-// crowded: while too much waits nothing is added to it, and nothing else is refused.
+// crowded: while too much waits in a queue nothing is added to it, and nothing else is
+// refused.
 func (d *desk) crowded() {
-	draft := d.make(broadcast.Draft)
-	made, err := d.db.Insert(d.ctx, []job.New{aJob("a waiting one"), aJob("another")})
+	draft, started := d.make(broadcast.Draft), d.make(broadcast.Scheduled)
+	review, aside := aJob("a review"), aJob("waits elsewhere")
+	review.Queue, aside.Queue = broadcast.Queue, "tickets"
+	waiting := []job.New{review, aside, aside, aJob("a waiting one"), aJob("another")}
+	waiting[2].Key += " too"
+	waiting[3].Queue, waiting[4].Queue = broadcast.Queue, broadcast.Queue
+	made, err := d.db.Insert(d.ctx, waiting)
 	d.must(err)
+	d.exec(`UPDATE jobs SET state = 'needs_review', finished_at = now() WHERE id = $1`, made[0].ID)
 	deps := d.deps
 	deps.BacklogMost = 1
 	api := d.api
@@ -361,7 +368,7 @@ func (d *desk) crowded() {
 	defer func() { d.api = api }()
 	jobs := d.number(`SELECT count(*) FROM jobs`)
 	for what, body := range map[string]any{
-		"/v1/broadcasts": spec(), "/v1/messages": valid("sendMessage"), "/v1/jobs/replay": map[string]any{"dry_run": false},
+		"/v1/broadcasts": spec(), "/v1/messages": valid("sendMessage"), "/v1/jobs/replay": map[string]any{"dry_run": false, "lane": review.Lane.Name},
 		path(draft, "/start"): nil, path(draft, "/test"): valid("test"), path(draft, "/correct"): valid("correct"), path(draft, "/resend-uncertain"): nil,
 	} {
 		if got := d.call("POST", what, body); got.status != 429 || got.header.Get("Retry-After") != "60" {
@@ -372,9 +379,16 @@ func (d *desk) crowded() {
 		d.t.Errorf("%d jobs were made", now-jobs)
 	}
 	d.call("POST", "/v1/jobs/replay", map[string]any{"dry_run": true}).into(new(any))
-	d.call("POST", fmt.Sprintf("/v1/jobs/%d/cancel", made[0].ID), nil).into(new(any))
-	d.exec(`UPDATE jobs SET run_at = now() + interval '1 hour' WHERE open AND id <> $1`, made[1].ID)
-	d.call("POST", "/v1/broadcasts", spec()).into(new(any)) // what waits for its time is no backlog
+	d.call("POST", path(started, "/start"), nil).into(new(any)) // was started before
+	noWork := spec()
+	noWork["draft"] = true
+	d.call("POST", "/v1/broadcasts", noWork).into(new(any))
+	d.call("POST", fmt.Sprintf("/v1/jobs/%d/cancel", made[3].ID), nil).into(new(any))
+	d.exec(`UPDATE jobs SET run_at = now() + interval '1 hour' WHERE open AND queue = $1 AND id <> $2`, broadcast.Queue, made[4].ID)
+	// What waits for its time, or for others, is no backlog of this queue.
+	d.call("POST", "/v1/broadcasts", spec()).into(new(any))
+	d.exec(`UPDATE jobs SET run_at = now() + interval '1 hour' WHERE open AND queue = $1`, broadcast.Queue)
+	d.call("POST", "/v1/jobs/replay", map[string]any{"dry_run": false, "lane": review.Lane.Name}).into(new(any))
 }
 
 func aJob(key string) job.New {

@@ -194,10 +194,11 @@ func (a *API) replayJobs(ctx context.Context, c *call) (any, error) {
 	if *in.DryRun {
 		return out, nil
 	}
-	if err := a.admitWork(ctx, c); err != nil {
+	list = list[:out.Chosen]
+	if err := a.admitWork(ctx, c, queuesOf(list)...); err != nil {
 		return nil, err
 	}
-	for _, r := range list[:out.Chosen] {
+	for _, r := range list {
 		made, err := a.d.Store.Replay(ctx, r.ID)
 		if errors.Is(err, job.ErrNotFound) {
 			continue // somebody else has dealt with it meanwhile
@@ -210,4 +211,14 @@ func (a *API) replayJobs(ctx context.Context, c *call) (any, error) {
 	}
 	a.d.Log.InfoContext(ctx, "jobs replayed by hand", "count", out.Replayed, "by", c.caller.name)
 	return out, nil
+}
+
+// queuesOf names the queues of jobs, each once.
+func queuesOf(list []job.Record) (names []string) {
+	for _, r := range list {
+		if !slices.Contains(names, r.Queue) {
+			names = append(names, r.Queue)
+		}
+	}
+	return names
 }

@@ -52,8 +52,8 @@ type Store interface {
 	Replay(ctx context.Context, id int64) (job.Inserted, error)
 	Cancel(ctx context.Context, id int64) (job.State, error)
 	SettleReview(ctx context.Context, id int64, by, remark string) error
-	// Backlog counts the due jobs that nobody has begun, up to most.
-	Backlog(ctx context.Context, most int) (int, error)
+	// Backlog counts the due jobs of a queue that nobody has begun.
+	Backlog(ctx context.Context, queue string) (int, error)
 	DeadLetters(ctx context.Context, before int64, limit int) ([]job.DeadLetter, error)
 	// Gauges gives the last reading, and the time by the clock that it was taken by.
 	Gauges(ctx context.Context) (r gauge.Reading, now time.Time, err error)
@@ -103,8 +103,8 @@ type Deps struct {
 	Buttons func(k broadcast.Kind, locale string) []messenger.Button
 	Tickets func(ctx context.Context) ([]messenger.Address, error)
 	Locales []string // that texts may be in
-	// BacklogMost is how many jobs may wait before calls that make more are refused; 0:
-	// DefaultBacklog.
+	// BacklogMost is how many jobs of a queue may wait before calls that make more are
+	// refused; 0: DefaultBacklog.
 	BacklogMost int
 	// Metrics are what there is to look at. Analytics is where their rows are; nil:
 	// nowhere. Zone is whose days a report has unless told.

@@ -60,9 +60,9 @@ func TestMeasure(t *testing.T) {
 	if !maps.Equal(got, want) {
 		t.Errorf("gauges %v, want %v", got, want)
 	}
-	for most, want := range map[int]int{1: 1, 10: 2} {
-		if n, err := db.Backlog(ctx, most); err != nil || n != want {
-			t.Errorf("backlog up to %d: %d, %v, want %d", most, n, err, want)
+	for queue, want := range map[string]int{"tickets": 2, "broadcasts": 0} {
+		if n, err := db.Backlog(ctx, queue); err != nil || n != want {
+			t.Errorf("backlog of %s: %d, %v, want %d", queue, n, err, want)
 		}
 	}
 }
