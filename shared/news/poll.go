@@ -20,13 +20,13 @@ type Poll struct {
 		UpdatedSince(ctx context.Context, since time.Time, queues ...string) iter.Seq2[tracker.Issue, error]
 	}
 	Store interface {
+		Now(ctx context.Context) (time.Time, error)
 		Watermark(ctx context.Context, name string) (time.Time, error)
 		RaiseWatermark(ctx context.Context, name string, at time.Time) error
 		Insert(ctx context.Context, jobs []job.New) ([]job.Inserted, error)
 	}
 	Publisher *job.Publisher
 	Queues    []string // of the catalogue's categories
-	Now       func() time.Time
 }
 
 const (
@@ -37,14 +37,17 @@ const (
 
 // Run polls once. The watermark is the largest updatedAt seen, by Tracker's
 // clock; it moves as far as the looks are stored, so an interrupted poll goes on
-// where it was. It never gets ahead of our own clock: an issue from the future
+// where it was. It never gets ahead of the store's clock: an issue from the future
 // must not hide the others. The first poll ever begins now.
 func (p *Poll) Run(ctx context.Context) (looks int, err error) {
 	mark, err := p.Store.Watermark(ctx, pollName)
 	if err != nil {
 		return 0, err
 	}
-	now := p.Now()
+	now, err := p.Store.Now(ctx)
+	if err != nil {
+		return 0, err
+	}
 	if mark.IsZero() {
 		return 0, p.Store.RaiseWatermark(ctx, pollName, now)
 	}

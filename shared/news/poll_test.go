@@ -10,6 +10,7 @@ import (
 
 	"supportbot/shared/messenger"
 	"supportbot/shared/news"
+	"supportbot/shared/postgres"
 	sandbox "supportbot/shared/sandbox/tracker"
 	"supportbot/shared/ticket"
 	"supportbot/shared/tracker"
@@ -43,7 +44,39 @@ func issueAt(n int, at time.Time) tracker.Issue {
 }
 
 func poll(r *wiringtest.Rig, s *scroll, now time.Time) *news.Poll {
-	return &news.Poll{Tracker: s, Store: r.DB, Publisher: r.Publisher, Queues: []string{"SUP"}, Now: func() time.Time { return now }}
+	return &news.Poll{Tracker: s, Store: dated{r.DB, now}, Publisher: r.Publisher, Queues: []string{"SUP"}}
+}
+
+// dated is the store with a test's clock.
+type dated struct {
+	*postgres.DB
+	now time.Time
+}
+
+func (d dated) Now(context.Context) (time.Time, error) { return d.now, nil }
+
+// The process's clock, which may be ahead, hides nothing: the first poll begins by that
+// of the store.
+func TestPoll_BeginsByTheStoresClock(t *testing.T) {
+	t.Parallel()
+	r := wiringtest.New(t)
+	ctx := r.Context()
+	s, behind := &scroll{}, time.Now().Add(-time.Hour)
+	if _, err := poll(r, s, behind).Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	s.issues = append(s.issues, issueAt(1, behind.Add(time.Minute)))
+	if n, err := poll(r, s, behind.Add(2*time.Minute)).Run(ctx); n != 1 || err != nil {
+		t.Errorf("%d looks, %v, want the issue that changed then", n, err)
+	}
+	unskewed := &news.Poll{Tracker: s, Store: r.DB, Publisher: r.Publisher, Queues: []string{"SUP"}}
+	s.issues = append(s.issues, issueAt(2, time.Now().Add(time.Hour)))
+	if _, err := unskewed.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if ahead := r.Text(`SELECT (at > clock_timestamp())::text FROM watermarks WHERE name = 'tracker'`); ahead != "false" {
+		t.Error("the watermark is ahead of the store's clock")
+	}
 }
 
 func TestPoll_ThousandsWithOneTimestampAndABreak(t *testing.T) {
@@ -139,7 +172,7 @@ func TestPoll_MovedOutOfTheCatalogue(t *testing.T) {
 	c := wiringtest.Telegrammer()
 	r.Met(c)
 	k := r.Open(c, "d1")
-	p := &news.Poll{Tracker: r.Bot.Tracker, Store: r.DB, Publisher: r.Publisher, Queues: r.Catalogue.Queues(), Now: time.Now}
+	p := &news.Poll{Tracker: r.Bot.Tracker, Store: r.DB, Publisher: r.Publisher, Queues: r.Catalogue.Queues()}
 	if _, err := p.Run(r.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +193,7 @@ func TestPoll_AgainstTracker(t *testing.T) {
 	r := wiringtest.New(t)
 	c := wiringtest.Telegrammer()
 	k := r.Open(c, "d1")
-	p := &news.Poll{Tracker: r.Bot.Tracker, Store: r.DB, Publisher: r.Publisher, Queues: r.Catalogue.Queues(), Now: time.Now}
+	p := &news.Poll{Tracker: r.Bot.Tracker, Store: r.DB, Publisher: r.Publisher, Queues: r.Catalogue.Queues()}
 	if _, err := p.Run(r.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -34,8 +34,11 @@ type History interface {
 type Missed struct {
 	Messenger History
 	// Take handles an event as the webhook does (conversation.Service.Missed).
-	Take  func(ctx context.Context, ev messenger.Event) error
+	Take func(ctx context.Context, ev messenger.Event) error
+	// Store keeps the watermarks, and has the clock by which they are: that of a
+	// process which is ahead would let it pass over what is yet to be said.
 	Store interface {
+		Now(ctx context.Context) (time.Time, error)
 		Watermark(ctx context.Context, name string) (time.Time, error)
 		RaiseWatermark(ctx context.Context, name string, at time.Time) error
 	}
@@ -48,7 +51,6 @@ type Missed struct {
 		Wait(ctx context.Context, to messenger.Address, most time.Duration) error
 		Refused(ctx context.Context, to messenger.Address, wait time.Duration)
 	}
-	Now func() time.Time
 	Log *slog.Logger
 }
 
@@ -79,12 +81,16 @@ func (m *Missed) markKnown() string { return m.markSince() + ":known" }
 // Run takes what was missed and gives how many messages it handed on, those
 // included that turned out to be taken already.
 func (m *Missed) Run(ctx context.Context) (messages int, err error) {
-	until := m.Now().Add(-missedLag).Truncate(time.Second)
+	now, err := m.Store.Now(ctx)
+	if err != nil {
+		return 0, err
+	}
+	until := now.UTC().Add(-missedLag).Truncate(time.Second)
 	since, err := m.begin(ctx, until)
 	if err != nil || until.Sub(since) < missedEvery {
 		return 0, err
 	}
-	if since, err = m.remembered(ctx, since); err != nil || !since.Before(until) {
+	if since, err = m.remembered(ctx, since, now); err != nil || !since.Before(until) {
 		return 0, err
 	}
 	s := &sweep{Missed: m, since: since, until: until}
@@ -114,7 +120,7 @@ func (m *Missed) begin(ctx context.Context, until time.Time) (time.Time, error) 
 // remembered leaves out what was most probably taken, if the memory of it is lost:
 // to handle it once more would do more harm than to miss what the messenger failed
 // to bring in the very minute in which the memory was lost too.
-func (m *Missed) remembered(ctx context.Context, since time.Time) (time.Time, error) {
+func (m *Missed) remembered(ctx context.Context, since, now time.Time) (time.Time, error) {
 	whole, err := m.Memory.Marked(ctx, m.markSince())
 	if err != nil {
 		return since, err
@@ -136,5 +142,5 @@ func (m *Missed) remembered(ctx context.Context, since time.Time) (time.Time, er
 			return since, err
 		}
 	}
-	return since, m.Store.RaiseWatermark(ctx, m.markKnown(), m.Now())
+	return since, m.Store.RaiseWatermark(ctx, m.markKnown(), now)
 }

@@ -62,11 +62,20 @@ func newBook(t *testing.T) *book {
 	}
 	t.Cleanup(func() { _ = b.redis.Close() })
 	b.duty = &reconcile.Missed{
-		Messenger: b, Take: b.take, Store: db, Memory: redisdb.NewMemory(b.redis), Pace: b,
-		Now: func() time.Time { return b.now }, Log: slog.New(slog.NewTextHandler(&b.log, nil)),
+		Messenger: b, Take: b.take, Store: dated{db, b}, Memory: redisdb.NewMemory(b.redis), Pace: b,
+		Log: slog.New(slog.NewTextHandler(&b.log, nil)),
 	}
 	return b
 }
+
+// dated is the store with the clock of a test. It is months behind that of the
+// machine, by which nothing may go.
+type dated struct {
+	*postgres.DB
+	b *book
+}
+
+func (d dated) Now(context.Context) (time.Time, error) { return d.b.now, nil }
 
 func (b *book) Name() messenger.Name { return messenger.VK }
 func (b *book) Bot() string          { return "209" }
@@ -405,6 +414,29 @@ func open(b *book) {
 	}
 	b.t.Cleanup(func() { _ = client.Close() })
 	b.redis, b.duty.Memory = client, redisdb.NewMemory(client)
+}
+
+// A process whose clock is ahead passes over nothing: how far a run comes goes by the
+// store's clock, which runs for all.
+func TestMissed_GoesByTheStoresClock(t *testing.T) {
+	t.Parallel()
+	b := newBook(t)
+	db := b.duty.Store.(dated).DB
+	b.duty.Store = db
+	var err error
+	if b.now, err = db.Now(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	b.write("1", "said just now")
+	b.run()
+	b.want("1")
+	at, err := db.Watermark(context.Background(), "missed:vk:209")
+	if ahead := at.Sub(b.now); err != nil || ahead > 0 || ahead < -time.Minute {
+		t.Errorf("all is taken until %s (%s), %v", at, ahead, err)
+	}
+	b.duty.Store = dated{db, b} // half a minute later
+	b.later(time.Minute)
+	b.want("1", "said just now")
 }
 
 // Keys of what was taken are kept for 48 hours: what is older is not looked at, and

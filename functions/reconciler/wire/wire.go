@@ -63,7 +63,7 @@ func New(rt wiring.Runtime) (*reconcile.Service, error) {
 	talk := b.Conversation(senders...)
 	jobs := &job.Reconciler{Store: b.DB, Publisher: b.Publisher, Log: rt.Log, Review: review}
 	poll := &news.Poll{
-		Tracker: b.Tracker, Store: b.DB, Publisher: b.Publisher, Queues: b.Catalogue.Queues(), Now: rt.Clock(),
+		Tracker: b.Tracker, Store: b.DB, Publisher: b.Publisher, Queues: b.Catalogue.Queues(),
 	}
 	duties := []reconcile.Duty{
 		{Name: "jobs", Time: 20 * time.Second, Run: func(ctx context.Context) (int, error) { return 0, jobs.Pass(ctx) }},
@@ -83,7 +83,7 @@ func New(rt wiring.Runtime) (*reconcile.Service, error) {
 		if h, ok := m.(reconcile.History); ok {
 			missed := &reconcile.Missed{
 				Messenger: h, Take: talk.Missed, Store: b.DB, Memory: redisdb.NewMemory(b.Redis),
-				Pace: b.Pace.Class(pace.Broadcasts), Now: rt.Clock(), Log: rt.Log, // behind all answers
+				Pace: b.Pace.Class(pace.Broadcasts), Log: rt.Log, // behind all answers
 			}
 			duties = append(duties, reconcile.Duty{Name: "missed:" + string(m.Name()), Time: 30 * time.Second, Run: missed.Run})
 		}
