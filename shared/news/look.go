@@ -37,23 +37,25 @@ func (l *Looker) look(ctx context.Context, r *job.Run) (job.Outcome, error) {
 		return job.Outcome{Result: "sent on", Then: []job.New{next}}, nil
 	}
 	who, ok := CustomerOf(issue)
-	if ok {
-		if ok, err = l.known(ctx, issue, who); err != nil {
-			return job.Outcome{}, err
-		}
-	}
 	if !ok {
 		return job.Outcome{Result: "not a customer's"}, nil
+	}
+	known, err := l.d.Store.Person(ctx, who.Address)
+	if err != nil {
+		return job.Outcome{}, err
 	}
 	n, err := l.read(ctx, r, issue, who)
 	if err != nil {
 		return job.Outcome{}, err
 	}
+	if known == nil {
+		n.jobs = undelivered(n.jobs, issue.ID)
+	}
 	made, err := l.d.Store.Advance(ctx, r.ID, r.Token(), n.cursor, n.jobs)
 	if err != nil {
 		return job.Outcome{}, err
 	}
-	if len(n.jobs) > 0 {
+	if len(n.jobs) > 0 && known != nil {
 		if err := l.d.Lists.Drop(ctx, who.Address); err != nil {
 			l.d.Log.WarnContext(ctx, "kept list of tickets was not dropped", slog.Any(obs.Error, err))
 		}
@@ -69,12 +71,20 @@ func (l *Looker) look(ctx context.Context, r *job.Run) (job.Outcome, error) {
 	return o, nil
 }
 
-// known says whether a ticket that lost its fields in a move still has a customer: the
-// erasure of one may not have found it, and Unique stays.
-func (l *Looker) known(ctx context.Context, i tracker.Issue, who Owner) (bool, error) {
-	if i.Fields[tracker.FieldChat] != "" {
-		return true, nil
+// undelivered makes of deliveries to somebody whom nobody knows (an erasure did not find
+// the ticket, or Tracker refused to change it; a backup from before them was restored) what
+// the agent is told. Nothing of it names the customer.
+func undelivered(deliveries []job.New, issue string) (notes []job.New) {
+	for _, j := range deliveries {
+		a, reply := j.Payload.(ticket.Answer)
+		if !reply || j.Kind != ticket.KindAnswer {
+			continue
+		}
+		notes = append(notes, job.New{
+			Queue: ticket.QueueTickets, Kind: ticket.KindNote, Key: "note:" + string(ticket.NoteUndelivered) + ":" + j.Key,
+			Lane:    job.Lane{Name: ticket.NoteLane(issue)},
+			Payload: ticket.Note{Ref: ticket.Ref{Issue: issue}, Note: ticket.NoteUndelivered, Comment: a.Comment},
+		})
 	}
-	p, err := l.d.Store.Person(ctx, who.Address)
-	return p != nil, err
+	return notes
 }

@@ -112,28 +112,46 @@ func TestLook_NotOurs(t *testing.T) {
 	}
 }
 
-// Whose ticket lost its fields in a move and who is known no more was forgotten; so was
-// whoever is said so by the ticket's tag. Nothing goes to either.
+// Who is known no more was forgotten, whether their tickets have their fields or not; so
+// was whoever is said so by the ticket's tag. Nothing goes to either, nothing is kept of
+// them anew, and the agent of a ticket without the tag is told.
 func TestLook_Forgotten(t *testing.T) {
 	t.Parallel()
 	r := wiringtest.New(t)
-	moved, tagged := wiringtest.VKontakter(), wiringtest.Telegrammer()
-	r.Met(tagged)
-	km, kt := r.Open(moved, "d1"), r.Open(tagged, "d2")
+	gone, tagged := wiringtest.VKontakter(), wiringtest.Telegrammer()
+	km, kf, kt := r.Open(gone, "d1"), r.Open(gone, "d3"), r.Open(tagged, "d2")
 	if _, err := r.Agent.Move(km.Key, "BIL"); err != nil {
 		t.Fatal(err)
 	}
+	r.Exec(`DELETE FROM identities WHERE messenger = 'vk'`)
 	if err := r.Bot.Tracker.Detach(r.Context(), kt.ID); err != nil {
 		t.Fatal(err)
 	}
 	r.Work()
-	jobs := r.Text(`SELECT count(*)::text FROM jobs WHERE lane LIKE 'out:%'`)
-	for i, k := range []string{km.ID, kt.ID} {
+	r.Exec(`DELETE FROM jobs`)
+	lists := r.Redis.Keys(r.Context(), "*"+gone.Address.Chat+"*").Val()
+	r.Redis.Del(r.Context(), lists...)
+	for i, k := range []string{km.ID, kf.ID, kt.ID} {
 		r.Comment(tracker.Ticket{ID: k}, "/reply никому")
+		if _, err := r.Agent.Do(k, tracker.Edit{Status: "inProgress"}); err != nil {
+			t.Fatal(err)
+		}
 		r.Look(k, fmt.Sprint("l", i))
+		r.Look(k, fmt.Sprint("again", i))
 	}
-	if got := r.Text(`SELECT count(*)::text FROM jobs WHERE lane LIKE 'out:%'`); got != jobs || r.Count(moved, "никому")+r.Count(tagged, "никому") > 0 {
-		t.Errorf("%s deliveries, before %s", got, jobs)
+	if n := r.Count(gone, "никому") + r.Count(tagged, "никому"); n > 0 {
+		t.Errorf("%d messages", n)
+	}
+	if got := r.Text(`SELECT count(*)::text FROM jobs j WHERE lane LIKE 'out:%' OR j::text LIKE $1`, "%"+gone.Address.Chat+"%"); got != "0" {
+		t.Errorf("%s jobs name who is gone", got)
+	}
+	if keys := r.Redis.Keys(r.Context(), "*"+gone.Address.Chat+"*").Val(); len(lists) == 0 || len(keys) > 0 {
+		t.Errorf("kept: %v, before: %v", keys, lists)
+	}
+	for draft, want := range map[string]int{"d1": 1, "d3": 1, "d2": 0} {
+		if got := wiringtest.Comments(r.Ticket(draft), "не доставлен"); len(got) != want {
+			t.Errorf("ticket %s: %q, want %d", draft, got, want)
+		}
 	}
 }
 
@@ -142,6 +160,7 @@ func TestLook_OpenedByAnAgent(t *testing.T) {
 	t.Parallel()
 	r := wiringtest.New(t)
 	c := wiringtest.Telegrammer()
+	r.Met(c)
 	k, err := r.Agent.Create(tracker.NewTicket{Summary: "по звонку", Fields: map[string]string{
 		"supportMessenger": "telegram", "supportBot": c.Address.Bot, "supportChat": c.Address.Chat,
 	}})

@@ -18,12 +18,18 @@ var ErrBusy = errors.New("something of theirs is under way, try again in a minut
 // The kinds of jobs by which a person gets, and is rid of, what is known of them.
 const (
 	KindErase  = "person.erase"  // Erase
+	KindDetach = "person.detach" // Detach
 	KindExport = "person.export" // Export
 )
 
 // Erase forgets a person. It carries no address: the row outlives them.
 type Erase struct {
 	Person int64 `json:"person"`
+}
+
+// Detach frees one ticket of somebody who is erased already: Tracker refused to, then.
+type Detach struct {
+	Issue string `json:"issue"` // immutable id
 }
 
 // Export sends to a chat what is known of a person.
@@ -43,6 +49,15 @@ func EraseJob(id int64) job.New {
 	return job.New{
 		Queue: ticket.QueueDeliveries, Kind: KindErase, Key: EraseKey(id), CorrelationID: EraseKey(id),
 		Lane: job.Lane{Name: "person:" + strconv.FormatInt(id, 10)}, Payload: Erase{id}, Delay: eraseDelay,
+	}
+}
+
+// DetachJob frees a ticket, in a lane that names no customer.
+func DetachJob(id int64, issue string) job.New {
+	key := "detach:" + strconv.FormatInt(id, 10) + ":" + issue
+	return job.New{
+		Queue: ticket.QueueDeliveries, Kind: KindDetach, Key: key, CorrelationID: EraseKey(id),
+		Lane: job.Lane{Name: "detach:" + issue}, Payload: Detach{issue},
 	}
 }
 

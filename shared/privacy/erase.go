@@ -3,16 +3,12 @@ package privacy
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strconv"
+	"slices"
 	"time"
 
 	"supportbot/shared/job"
 	"supportbot/shared/messenger"
-	"supportbot/shared/news"
 	"supportbot/shared/person"
-	"supportbot/shared/ticket"
-	"supportbot/shared/tracker"
 )
 
 // erasing is what the erasure records with its stages. The chats are in it only from
@@ -21,6 +17,7 @@ type erasing struct {
 	Steps     string              `json:"steps,omitempty"`  // what of theirs was done before the tickets were looked for
 	Issues    []string            `json:"issues,omitempty"` // immutable ids of their tickets
 	Detached  int                 `json:"detached,omitempty"`
+	Kept      []string            `json:"kept,omitempty"` // those of them that Tracker refuses to free
 	Said      sending             `json:"said"`
 	Chats     []messenger.Address `json:"chats,omitempty"`
 	Forgotten bool                `json:"forgotten,omitempty"`
@@ -29,14 +26,11 @@ type erasing struct {
 // erased is the result of an erasure. It leads to nobody.
 type erased struct {
 	Tickets int `json:"tickets"`
+	Kept    int `json:"kept,omitempty"` // of them have the customer's fields yet: each is a job of its own
 }
 
 // busyWait is how long somebody's own work is waited for before it is looked at again.
 const busyWait = 3 * time.Second
-
-// personal are the fields of a ticket that tell who the customer is, or what they said.
-// What remains (messenger, bot, language, category, rating) is said of many.
-var personal = []tracker.Field{tracker.FieldChat, tracker.FieldUser, tracker.FieldNickname, tracker.FieldName, tracker.FieldRemark}
 
 // erase forgets a person.
 func (s *Service) erase(ctx context.Context, r *job.Run) (job.Outcome, error) {
@@ -59,9 +53,13 @@ func (s *Service) erase(ctx context.Context, r *job.Run) (job.Outcome, error) {
 	if err := s.inside(ctx, r, in.Person, &p); err != nil {
 		return job.Outcome{}, err
 	}
-	o := job.Outcome{Result: erased{len(p.Issues)}}
+	o := job.Outcome{Result: erased{len(p.Issues), len(p.Kept)}}
 	for _, i := range p.Issues {
-		o.Then = append(o.Then, note(i))
+		if slices.Contains(p.Kept, i) {
+			o.Then = append(o.Then, person.DetachJob(in.Person, i))
+		} else {
+			o.Then = append(o.Then, note(i))
+		}
 	}
 	return o, nil
 }
@@ -79,7 +77,7 @@ func (s *Service) outside(ctx context.Context, r *job.Run, who person.Person, p 
 		return err
 	}
 	if steps != p.Steps {
-		p.Steps, p.Detached = steps, 0
+		p.Steps, p.Detached, p.Kept = steps, 0, nil
 	}
 	if err := s.find(ctx, r, who.ID, chats, p); err != nil {
 		return err
@@ -122,26 +120,6 @@ func (s *Service) idle(ctx context.Context, r *job.Run, chats []messenger.Addres
 		}
 		if !ok {
 			return job.Later(busyWait, person.ErrBusy)
-		}
-	}
-	return nil
-}
-
-// detach ends the tie of each ticket. It may be repeated.
-func (s *Service) detach(ctx context.Context, r *job.Run, p *erasing) error {
-	for ; p.Detached < len(p.Issues); p.Detached++ {
-		stage := stageDetach + ":" + strconv.Itoa(p.Detached)
-		if err := r.Begin(ctx, stage, p); err != nil {
-			return err
-		}
-		err := s.d.Tracker.Detach(ctx, p.Issues[p.Detached], personal...)
-		if err != nil && tracker.KindOf(err) != tracker.NotFound { // deleted: there is nothing to be cleared
-			return news.Decide(r, fmt.Errorf("free ticket of its customer: %w", err))
-		}
-		next := *p
-		next.Detached++
-		if err := r.Done(ctx, stage, next); err != nil {
-			return err
 		}
 	}
 	return nil
@@ -199,13 +177,4 @@ func union[T comparable](a, b []T) []T {
 		}
 	}
 	return all
-}
-
-// note tells the agent of a ticket. Its lane names no customer.
-func note(issue string) job.New {
-	return job.New{
-		Queue: ticket.QueueTickets, Kind: ticket.KindNote, Key: "note:" + string(ticket.NoteErased) + ":" + issue,
-		Lane:    job.Lane{Name: "note:" + issue},
-		Payload: ticket.Note{Ref: ticket.Ref{Issue: issue}, Note: ticket.NoteErased},
-	}
 }

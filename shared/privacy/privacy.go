@@ -5,7 +5,8 @@
 // customer's fields and their tie, then the customer is told, as long as there is an
 // address, then the database forgets, then Redis. The tickets themselves stay, with
 // what was written; a comment in each tells the agent that nobody reads replies any
-// more. ClickHouse knows tickets and counts, no customers.
+// more. One that Tracker refuses to change keeps nobody from being forgotten: it waits
+// for an operator, as a job of its own. ClickHouse knows tickets and counts, no customers.
 package privacy
 
 import (
@@ -102,6 +103,7 @@ const (
 func (s *Service) Kinds() map[string]job.Kind {
 	return map[string]job.Kind{
 		person.KindErase:  {Handle: s.erase, Stages: []string{stageDetach, stageFarewell, stageForget}},
+		person.KindDetach: {Handle: s.detachOne, Stages: []string{stageDetach}},
 		person.KindExport: {Handle: s.export, Stages: []string{stageSend}},
 	}
 }

@@ -21,6 +21,10 @@ func OutboundLane(a messenger.Address) string { return "out:" + a.String() }
 // IssueLane is the lane in which an issue is looked at, by its immutable id.
 func IssueLane(id string) string { return "issue:" + id }
 
+// NoteLane is the lane of what an agent is told of a ticket that is nobody's: it names
+// no customer.
+func NoteLane(issue string) string { return "note:" + issue }
+
 // The kinds of jobs in the queue tickets. Their payloads are the types below.
 const (
 	KindCreate  = "ticket.create"  // Create

@@ -40,6 +40,7 @@ var lives = map[string]life{
 	broadcast.KindPlan:        dieBroadcasting,
 	broadcast.KindBatch:       dieBroadcasting,
 	person.KindErase:          dieForgetting,
+	person.KindDetach:         dieDetaching,
 	person.KindExport:         dieExporting,
 }
 

@@ -265,7 +265,10 @@ func (w *world) withdraw(db *postgres.DB, name string, n int, id int64, token st
 	case "banned":
 		_, err = db.BanUser(w.ctx, messenger.Telegram, user, true, "")
 	case "erased":
-		_, err = db.Forget(w.ctx, id)
+		var steps string
+		if steps, err = db.Steps(w.ctx, id); err == nil {
+			_, err = db.Forget(w.ctx, id, steps)
+		}
 	}
 	if err != nil {
 		w.t.Fatal(err)

@@ -302,6 +302,19 @@ func dieForgetting(w *world, c customer, points []string) {
 	w.check("the word to the agent", len(comments(w.ticketOf("Принтер"), "Клиент удалил свои данные")), 1)
 }
 
+func dieDetaching(w *world, c customer, _ []string) {
+	opened(w, c, "Принтер")
+	w.quiet()
+	w.crash.arm()
+	w.faults.tracker.Add(fault.Fault{Method: "PATCH /v3/issues/*", Kind: fault.Status, Status: 423, Times: 1})
+	c.write("/forget")
+	c.press("Да, удалить")
+	w.commented("Клиент удалил свои данные")
+	w.forgotten(c)
+	w.check("tickets that were refused", w.count(`SELECT (result->>'kept')::int FROM jobs WHERE kind = $1`, person.KindErase), 1)
+	w.check("the word to the agent", len(comments(w.ticketOf("Принтер"), "Клиент удалил свои данные")), 1)
+}
+
 func dieExporting(w *world, c customer, points []string) {
 	opened(w, c, "Принтер")
 	w.quiet()

@@ -42,9 +42,10 @@ func Says(c ticket.Customer, key, draft, text string) job.New {
 	})
 }
 
-// Open opens a ticket with the given draft and gives it.
+// Open opens a ticket with the given draft and gives it. Its customer is known then.
 func (r *Rig) Open(c ticket.Customer, draft string, ms ...ticket.Message) sandbox.Ticket {
 	r.T.Helper()
+	r.Met(c)
 	r.Insert(Create(c, draft, ms...))
 	r.Work()
 	r.Want(ticket.DraftKey(draft), job.Completed)

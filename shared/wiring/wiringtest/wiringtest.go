@@ -24,6 +24,7 @@ import (
 	"supportbot/shared/messenger/all"
 	"supportbot/shared/news"
 	"supportbot/shared/postgres/schema"
+	"supportbot/shared/privacy"
 	"supportbot/shared/sandbox/telegram"
 	sandbox "supportbot/shared/sandbox/tracker"
 	"supportbot/shared/sandbox/vk"
@@ -157,7 +158,8 @@ func (r *Rig) build(cfg Config, vars map[string]string) {
 		Catalogue: r.Catalogue, Log: rt.Log,
 	})
 	r.tickets = r.Worker(rt, ticket.QueueTickets, s.Kinds())
-	r.deliveries = r.Worker(rt, ticket.QueueDeliveries, looker.Kinds(), d.Kinds())
+	private := r.Privacy(func(a messenger.Address) (privacy.Sender, bool) { return messengers.For(a) })
+	r.deliveries = r.Worker(rt, ticket.QueueDeliveries, looker.Kinds(), d.Kinds(), private.Kinds())
 }
 
 func logger() *slog.Logger {

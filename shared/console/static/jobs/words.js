@@ -10,7 +10,7 @@ import { review } from './query.js';
 /** Kinds that have words; others are shown by their names. */
 export const kinds = [
   'ticket.create', 'ticket.comment', 'ticket.reopen', 'ticket.rate', 'ticket.note', 'event.again', 'issue.look',
-  'deliver.answer', 'deliver.edit', 'deliver.status', 'deliver.notice', 'broadcast.plan', 'broadcast.batch', 'person.erase', 'person.export',
+  'deliver.answer', 'deliver.edit', 'deliver.status', 'deliver.notice', 'broadcast.plan', 'broadcast.batch', 'person.erase', 'person.detach', 'person.export',
 ];
 
 const tones = { accepted: 'accent', queued: 'accent', running: 'accent', completed: 'good', [review]: 'warn', cancelled: '' };
