@@ -29,6 +29,7 @@ type ledger struct {
 	held chan struct{} // closed when lists may go
 	down bool
 	age  time.Duration // of the gauges
+	gone int64         // was deleted
 }
 
 // sessions are the sign-ins: codes and tokens are roles.
@@ -110,7 +111,16 @@ func (l *ledger) stage(w http.ResponseWriter, r *http.Request) {
 		l.age = 10 * time.Minute
 	case "/stage/settle": // somebody else was first
 		l.settle(in.Job, "person:1", "сделал другой")
+	case "/stage/gone":
+		l.gone = in.Job
+	case "/stage/many": // jobs that ended well
+		for range 250 {
+			r := l.jobs[0]
+			r.ID = int64(len(l.jobs) + 1)
+			l.jobs = append(l.jobs, r)
+		}
 	case "/stage/review": // the last four wait again
+		l.gone = 0
 		for i := range 4 {
 			j := &l.jobs[len(l.jobs)-1-i]
 			j.State, j.SettledBy, j.Remark = job.NeedsReview, "", ""
@@ -143,7 +153,7 @@ func (l *ledger) Jobs(ctx context.Context, f job.Filter) (list []job.Record, err
 	}
 	for _, j := range slices.Backward(l.jobs) {
 		kind := f.Kind == "" || f.Kind == j.Kind || strings.HasSuffix(f.Kind, ".") && strings.HasPrefix(j.Kind, f.Kind)
-		if len(list) < f.Limit && kind && (f.Before == 0 || j.ID < f.Before) && (len(f.States) == 0 || slices.Contains(f.States, j.State)) &&
+		if len(list) < f.Limit && kind && j.ID != l.gone && (f.Before == 0 || j.ID < f.Before) && (len(f.States) == 0 || slices.Contains(f.States, j.State)) && (f.Until.IsZero() || !j.FinishedAt.After(f.Until)) &&
 			strings.Contains(j.LastError, f.Error) && (f.Lane == "" || f.Lane == j.Lane) && (f.CorrelationID == "" || f.CorrelationID == j.CorrelationID) {
 			list = append(list, j)
 		}
@@ -151,10 +161,12 @@ func (l *ledger) Jobs(ctx context.Context, f job.Filter) (list []job.Record, err
 	return list, nil
 }
 
+func (*ledger) Clock(context.Context) (time.Time, error) { return time.Now(), nil }
+
 func (l *ledger) JobRecord(_ context.Context, id int64) (job.Record, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if id > int64(len(l.jobs)) {
+	if id > int64(len(l.jobs)) || id == l.gone {
 		return job.Record{}, job.ErrNotFound
 	}
 	return l.jobs[id-1], nil

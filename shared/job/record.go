@@ -40,7 +40,8 @@ type Filter struct {
 	Kind          string // a kind, or the beginning of some: "deliver."
 	Lane          string
 	CorrelationID string
-	Error         string // part of the last error
-	Before        int64  // ids below; 0: from the newest
+	Error         string    // part of the last error
+	Before        int64     // ids below; 0: from the newest
+	Until         time.Time // ended by then, by the database's clock; zero: whenever, or not yet
 	Limit         int
 }

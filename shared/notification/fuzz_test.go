@@ -75,6 +75,7 @@ func (s *taker) Jobs(context.Context, job.Filter) ([]job.Record, error)    { ret
 func (s *taker) SettleReview(context.Context, int64, string, string) error { return nil }
 func (s *taker) Backlog(context.Context, string) (int, error)              { return 0, nil }
 func (s *taker) JobRecord(context.Context, int64) (job.Record, error)      { return job.Record{}, nil }
+func (s *taker) Clock(context.Context) (time.Time, error)                  { return time.Now(), nil }
 func (s *taker) PersonByID(context.Context, int64) (*person.Person, error) {
 	return &person.Person{ID: 1}, nil
 }
@@ -155,7 +156,7 @@ var fuzzed = []struct{ method, path string }{
 func FuzzAPI(f *testing.F) {
 	deps := takerDeps(f)
 	for _, body := range []string{
-		``, `{}`, `null`, `[]`, `{"a":1`, "\xff", `{"code":"abc"}`, `{"rate":0.1}`, `{"rate":1e400}`, `{"remark":"done"}`, `{"dry_run":true,"kind":"deliver."}`,
+		``, `{}`, `null`, `[]`, `{"a":1`, "\xff", `{"code":"abc"}`, `{"rate":0.1}`, `{"rate":1e400}`, `{"remark":"done"}`, `{"dry_run":true,"kind":"deliver."}`, `{"dry_run":false,"until":"2026-01-02T03:04:05Z"}`,
 		`{"kind":"news","texts":{"ru":"**Привет**","en":"Hi"},"fallback":"ru","audience":{"messengers":["vk"],"open_ticket":false}}`,
 		`{"kind":"news","texts":{"ru":"a"},"audience":{"tags":["a"],"Tags":["b"]}}`, `{"kind":"system","texts":{"en":"<&[](x)"},"audience":{"roles":["agent"]},"urgency":9,"rate":1}`,
 		`{"kind":"news","texts":{"ru":"a"},"audience":{"seen":{"from":"2026-01-01T00:00:00Z"},"customers":[1,2]},"hours":{"from":"09:00","to":"21:00","zone":"Europe/Moscow"},"draft":true}`,

@@ -161,14 +161,16 @@ func (a *API) settleJob(ctx context.Context, c *call) (any, error) {
 	return a.decided(ctx, c, err, "only a job in review can be settled")
 }
 
-// replayJobs replays the reviews that the body chooses, or only counts them.
+// replayJobs replays the reviews that the body chooses, or only counts them. Both say until
+// when: whoever agreed to what was counted replays nothing that came later.
 func (a *API) replayJobs(ctx context.Context, c *call) (any, error) {
 	var in struct {
-		Kind    string `json:"kind"`
-		Lane    string `json:"lane"`
-		Request string `json:"request"`
-		Error   string `json:"error"`
-		DryRun  *bool  `json:"dry_run"`
+		Kind    string    `json:"kind"`
+		Lane    string    `json:"lane"`
+		Request string    `json:"request"`
+		Error   string    `json:"error"`
+		Until   time.Time `json:"until"`
+		DryRun  *bool     `json:"dry_run"`
 	}
 	if err := c.decode(&in); err != nil {
 		return nil, err
@@ -177,20 +179,28 @@ func (a *API) replayJobs(ctx context.Context, c *call) (any, error) {
 		return nil, invalid([]Field{{"/dry_run", "required", "true counts the reviews, false replays them"}})
 	}
 	f := job.Filter{
-		States: []job.State{job.NeedsReview}, Kind: in.Kind, Lane: in.Lane, CorrelationID: in.Request, Error: in.Error, Limit: replayMost + 1,
+		States: []job.State{job.NeedsReview}, Kind: in.Kind, Lane: in.Lane, CorrelationID: in.Request, Error: in.Error, Until: in.Until, Limit: replayMost + 1,
 	}
 	if err := searchable(f); err != nil {
 		return nil, err
+	}
+	if f.Until.IsZero() {
+		now, err := a.d.Store.Clock(ctx)
+		if err != nil {
+			return nil, err
+		}
+		f.Until = now
 	}
 	list, err := a.d.Store.Jobs(ctx, f)
 	if err != nil {
 		return nil, err
 	}
 	out := struct {
-		Chosen   int  `json:"chosen"`
-		Replayed int  `json:"replayed"`
-		More     bool `json:"more"` // than one call replays
-	}{Chosen: min(len(list), replayMost), More: len(list) > replayMost}
+		Chosen   int       `json:"chosen"`
+		Replayed int       `json:"replayed"`
+		More     bool      `json:"more"`  // than one call replays
+		Until    time.Time `json:"until"` // what went into review later is not chosen
+	}{Chosen: min(len(list), replayMost), More: len(list) > replayMost, Until: f.Until}
 	if *in.DryRun {
 		return out, nil
 	}

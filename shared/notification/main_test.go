@@ -1,13 +1,15 @@
 package notification_test
 
 import (
-	"os"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"supportbot/shared/backend"
+	"supportbot/shared/backend/backendtest"
 )
 
 func TestMain(m *testing.M) {
 	backend.ServeClickHouse()
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m, backendtest.Goroutines())
 }

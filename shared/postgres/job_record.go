@@ -38,7 +38,8 @@ func scanRecord(row pgx.CollectableRow) (r job.Record, err error) {
 // chosen is what a job.Filter means; its parameters are those of filterArgs.
 const chosen = `
 	(cardinality($1::text[]) = 0 OR state = any($1)) AND ($2 = '' OR kind LIKE $2) AND ($3 = '' OR lane = $3)
-	AND ($4 = '' OR correlation_id = $4) AND ($5 = '' OR strpos(last_error, $5) > 0) AND ($6::bigint = 0 OR id < $6)`
+	AND ($4 = '' OR correlation_id = $4) AND ($5 = '' OR strpos(last_error, $5) > 0) AND ($6::bigint = 0 OR id < $6)
+	AND ($7::timestamptz IS NULL OR finished_at <= $7)`
 
 func filterArgs(f job.Filter) []any {
 	states := []string{}
@@ -52,13 +53,21 @@ func filterArgs(f job.Filter) []any {
 			kind += "%"
 		}
 	}
-	return []any{states, kind, f.Lane, f.CorrelationID, f.Error, f.Before}
+	return []any{states, kind, f.Lane, f.CorrelationID, f.Error, f.Before, orNull(f.Until)}
 }
 
 // Jobs gives the chosen jobs, the newest first.
 func (db *DB) Jobs(ctx context.Context, f job.Filter) ([]job.Record, error) {
 	return collect(ctx, db.pool, "list jobs", scanRecord,
-		`SELECT `+recordColumns+` FROM jobs WHERE `+chosen+` ORDER BY id DESC LIMIT $7`, append(filterArgs(f), f.Limit)...)
+		`SELECT `+recordColumns+` FROM jobs WHERE `+chosen+` ORDER BY id DESC LIMIT $8`, append(filterArgs(f), f.Limit)...)
+}
+
+// Clock is the time by which jobs end.
+func (db *DB) Clock(ctx context.Context) (now time.Time, err error) {
+	if err := db.pool.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&now); err != nil {
+		return now, fmt.Errorf("read clock: %w", err)
+	}
+	return now, nil
 }
 
 // JobRecord gives one job; none is job.ErrNotFound.

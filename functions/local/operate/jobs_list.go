@@ -140,7 +140,11 @@ func at(t time.Time) string {
 // which.
 func (o *Operator) replayMany(ctx context.Context, args []string) error {
 	var yes bool
-	f, err := filter(args, string(job.NeedsReview), func(flags *flag.FlagSet) { flags.BoolVar(&yes, "yes", false, "") })
+	var until time.Time
+	f, err := filter(args, string(job.NeedsReview), func(flags *flag.FlagSet) {
+		flags.BoolVar(&yes, "yes", false, "")
+		flags.Func("until", "", func(s string) (err error) { until, err = time.Parse(time.RFC3339Nano, s); return err })
+	})
 	if err != nil {
 		return err
 	}
@@ -152,13 +156,18 @@ func (o *Operator) replayMany(ctx context.Context, args []string) error {
 		return err
 	}
 	defer db.Close()
+	if f.Until = until; until.IsZero() {
+		if f.Until, err = db.Clock(ctx); err != nil {
+			return err
+		}
+	}
 	found, err := everyOne(ctx, db, f)
 	if err != nil {
 		return err
 	}
 	if !yes {
 		o.table(found)
-		o.say("%d would get new attempts; with --yes they do.", len(found))
+		o.say("%d would get new attempts; with --yes --until %s they do, and none that came later.", len(found), f.Until.UTC().Format(time.RFC3339Nano))
 		return nil
 	}
 	replayed := 0

@@ -3,15 +3,16 @@ package operate_test
 import (
 	"context"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"go.uber.org/goleak"
 
 	"supportbot/shared/backend"
+	"supportbot/shared/backend/backendtest"
 	"supportbot/shared/clickhouse/clickhousetest"
 	"supportbot/shared/sandbox/fault"
 	sandbox "supportbot/shared/sandbox/tracker"
@@ -20,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) {
 	backend.ServeClickHouse()
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m, backendtest.Goroutines())
 }
 
 // The history is loaded call by call: it says how fast and until when, and goes on

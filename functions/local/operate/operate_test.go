@@ -74,7 +74,7 @@ func TestRun_Usage(t *testing.T) {
 	for _, args := range [][]string{
 		{"load"}, {"load", "--since"}, {"load", "--since", "yesterday"}, {"load", "2025-01-01"}, {"ban"}, {"ban", "anna"}, {"ban", "icq:1"}, {"ban", "telegram:"}, {"ban", "telegram:1:2"}, {"ban", "telegram:-5"},
 		{"unban"}, {"unban", "vk:1", "vk:2"}, {"cancel"}, {"cancel", "all"}, {"cancel", "1", "-1"}, {"replay", "0"}, {"replay"},
-		{"jobs", "all"}, {"jobs", "--state", "lost"}, {"jobs", "--kind"}, {"jobs", "show"}, {"jobs", "show", "x"}, {"jobs", "replay"}, {"jobs", "replay", "--yes", "--state", "completed"},
+		{"jobs", "all"}, {"jobs", "--state", "lost"}, {"jobs", "--kind"}, {"jobs", "show"}, {"jobs", "show", "x"}, {"jobs", "replay"}, {"jobs", "replay", "--yes", "--state", "completed"}, {"jobs", "replay", "--kind", "x", "--until", "now"},
 		{"jobs", "settle", "1"}, {"jobs", "settle"}, {"jobs", "--before", "x"}, {"jobs", "dead", "x"}, {"jobs", "dead", "--before", "x"},
 		{"restore", "now"}, {"restore", "--yes", "--yes"}, {"forget"}, {""},
 	} {
@@ -209,14 +209,22 @@ func TestJobs(t *testing.T) {
 	if _, err := d.do("jobs", "settle", id(1), "again"); err == nil {
 		t.Error("settled twice")
 	}
-	if out := d.must("jobs", "replay", "--kind", "ticket."); !strings.Contains(out, "58 would get new attempts") {
+	out = d.must("jobs", "replay", "--kind", "ticket.")
+	_, until, told := strings.Cut(out, "58 would get new attempts; with --yes --until ")
+	if until, _, _ = strings.Cut(until, " "); !told {
 		t.Errorf("a dry run: %s", out)
 	}
 	d.Want("m2", job.NeedsReview)
-	if out := d.must("jobs", "replay", "--kind", "ticket.", "--yes"); !strings.Contains(out, "58 get new attempts") {
-		t.Errorf("all of a kind: %s", out)
+	d.Exec(`UPDATE jobs SET finished_at = clock_timestamp() WHERE key = 'm3'`) // it failed again meanwhile
+	if out := d.must("jobs", "replay", "--kind", "ticket.", "--yes", "--until", until); !strings.Contains(out, "57 get new attempts") {
+		t.Errorf("what was told: %s", out)
 	}
 	d.Want("m2", job.Accepted)
+	d.Want("m3", job.NeedsReview)
+	if out := d.must("jobs", "replay", "--kind", "ticket.", "--yes"); !strings.Contains(out, "1 get new attempts") {
+		t.Errorf("all of a kind: %s", out)
+	}
+	d.Want("m3", job.Accepted)
 
 	if out := d.must("jobs", "dead"); !strings.Contains(out, "No dead letters") {
 		t.Errorf("no letters: %s", out)

@@ -6,10 +6,9 @@ import { h } from '../dom.js';
 import { number } from '../format.js';
 import { count, t } from '../i18n.js';
 import { lookAtWaiting } from '../waiting.js';
-import { chosen, questionOf } from './query.js';
+import { newest } from './newest.js';
+import { chosen } from './query.js';
 import { explainJobs, kindsWords, kindWords, uncertain } from './words.js';
-
-const most = 200; // jobs of one call
 
 /** Asks, and replays what the filters choose. done() is called when the list is not true any more. */
 export async function replayAll(filters, done) {
@@ -17,7 +16,7 @@ export async function replayAll(filters, done) {
   let jobs;
   try {
     dry = await call('POST', 'jobs/replay', { ...chosen(filters), dry_run: true });
-    jobs = await newest(filters, dry.chosen);
+    jobs = dry.chosen ? (await newest(filters, dry.chosen)).jobs : [];
   } catch (error) {
     toast(explainJobs(error), 'bad');
     return;
@@ -30,23 +29,12 @@ export async function replayAll(filters, done) {
   let replayed = 0;
   const agreed = await ask({
     title: t('bulk.ask'), agree: count('bulk.agree', dry.chosen), danger: true, explain: explainJobs, body: question(filters, dry, jobs),
-    act: async () => { ({ replayed } = await call('POST', 'jobs/replay', { ...chosen(filters), dry_run: false })); },
+    act: async () => { ({ replayed } = await call('POST', 'jobs/replay', { ...chosen(filters), until: dry.until, dry_run: false })); },
   });
   if (!agreed) return;
   toast(count('bulk.done', replayed));
   done();
   lookAtWaiting();
-}
-
-/** Those that the call would replay: so many of the newest. */
-async function newest(filters, n) {
-  const all = [];
-  for (let before = {}; all.length < n && before;) {
-    const { jobs, next } = await call('GET', questionOf(filters, { limit: Math.min(most, n - all.length), ...before }));
-    all.push(...jobs);
-    before = next ? { before: next } : null;
-  }
-  return all;
 }
 
 function question(filters, { chosen: n, more }, jobs) {

@@ -9,12 +9,12 @@ import { decide } from './acts.js';
 import { replayAll } from './bulk.js';
 import { filterBar } from './filters.js';
 import { healthPanel } from './health.js';
+import { newest } from './newest.js';
 import { questionOf, read, review, write } from './query.js';
 import { listed, nothing } from './row.js';
 import { explainJobs } from './words.js';
 
 const size = 50; // jobs on a page
-const most = 200; // jobs of one call
 const pace = 15000; // milliseconds between looks
 
 /** Fills the page: {sub, side, body}. Gives {move(query), stop()}. */
@@ -35,12 +35,11 @@ export function show({ sub, side, body }, query) {
   const ask = (extra) => call('GET', questionOf(filters, extra), undefined, { signal: asking.signal });
 
   async function load() {
-    if (shown.length > most) return 0; // more than one call gives: it stays as it was loaded
     const { signal } = asking;
     try {
-      const answer = await ask({ limit: Math.min(most, Math.max(size, shown.length)) });
+      const answer = await newest(filters, Math.max(size, shown.length), { signal });
       shown = await withTouched(answer.jobs, signal);
-      next = answer.next ?? 0;
+      next = answer.next;
     } catch (error) {
       if (!signal.aborted && list.ariaBusy) failed(error);
       throw error;
@@ -49,11 +48,21 @@ export function show({ sub, side, body }, query) {
     return pace;
   }
 
-  /** Adds those that were dealt with, as they are now. */
+  /** Adds those that were dealt with, as they are now, if they still are. */
   async function withTouched(jobs, signal) {
     const gone = touched.filter((id) => !jobs.some((job) => job.id === id));
-    const added = await Promise.all(gone.map((id) => call('GET', `jobs/${id}`, undefined, { signal })));
-    return [...jobs, ...added].sort((a, b) => b.id - a.id);
+    const added = await Promise.all(gone.map((id) => one(id, signal)));
+    return [...jobs, ...added.filter(Boolean)].sort((a, b) => b.id - a.id);
+  }
+
+  async function one(id, signal) {
+    try {
+      return await call('GET', `jobs/${id}`, undefined, { signal });
+    } catch (error) {
+      if (error.status !== 404) throw error;
+      touched = touched.filter((other) => other !== id); // it was deleted, with a customer or by its age
+      return null;
+    }
   }
 
   async function append() {

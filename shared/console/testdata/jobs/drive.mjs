@@ -45,6 +45,9 @@ const pill = (page, name) => page.locator('.head .pill').getByText(name, { exact
 const focused = (page) => page.evaluate(() => { const el = document.activeElement; return el.dataset.act ?? el.closest('.job-row')?.dataset.job ?? el.tagName; });
 const ids = (page) => page.evaluate(() => [...document.querySelectorAll('.job-row')].map((el) => Number(el.dataset.job)));
 
+/** Lets time pass until the page looks again. */
+const lookAgain = (page) => page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+
 async function agree(page, name) {
   await page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -235,6 +238,9 @@ await script(async () => {
     await row(page, 65).locator('.pill').getByText('Принято').waitFor();
     assert.equal(await focused(page), '65', 'the focus stays in the row');
     await page.locator('.badge').waitFor({ state: 'hidden' });
+    await stage('gone', { Job: 65 });
+    await lookAgain(page);
+    await row(page, 65).waitFor({ state: 'detached' });
     await stage('review'); // 64 to 67 wait again
     await go(page, '#/jobs?kind=deliver.');
     await said(page, 'Показано 2 задания');
@@ -302,6 +308,20 @@ await script(async () => {
     assert.equal(await english.evaluate(() => document.body.innerText.replace('Русский', '').match(/[а-яё]+/gi)), null);
     await picture(english, 'english-job', { fullPage: true });
     await english.context().close();
+  });
+
+  await step('more than one call gives is kept up to date too', async () => {
+    await stage('many');
+    await go(page, '#/jobs?state=all');
+    for (let n = 50; n <= 300; n += 50) {
+      await said(page, `Показано ${n} заданий, есть ещё`);
+      await button(page, 'Показать ещё').click();
+    }
+    await page.locator('.jobs-sub').getByText('Показано 317 заданий', { exact: true }).waitFor();
+    await stage('settle', { Job: 67 });
+    await lookAgain(page);
+    await row(page, 67).getByText('Решено вручную').waitFor();
+    assert.equal((await ids(page)).length, 317);
   });
 
   await step('who sees nothing of it', async () => {
