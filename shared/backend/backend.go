@@ -135,7 +135,8 @@ func (s *Server) awaitReady(ctx context.Context, proc *process) error {
 func (s *Server) Stop() error { return s.end(s.quit) }
 
 // Kill ends the server at once with SIGKILL, as a crash would, and waits until it
-// is gone. The data stays as the crash left it.
+// is gone. The data stays as the crash left it: of a server that is not durable it may
+// lack what was committed in its last second.
 func (s *Server) Kill() error { return s.end(syscall.SIGKILL) }
 
 func (s *Server) end(sig syscall.Signal) error {

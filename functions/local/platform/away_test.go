@@ -252,7 +252,7 @@ func TestAway_Postgres(t *testing.T) {
 			t.Parallel()
 			var srv *backend.Server
 			w := newWorld(t, func(w *world) {
-				srv = backendtest.PostgresServer(t, backend.Options{})
+				srv = backendtest.PostgresServer(t, backend.Options{Durable: true}) // or a kill would lose what was accepted
 				w.env["DATABASE_URL"] = srv.URL()
 				if err := schema.Migrate(w.ctx, srv.URL()); err != nil {
 					t.Fatal(err)

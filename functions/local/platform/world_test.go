@@ -268,7 +268,7 @@ func (w *world) eventually(what string, ok func([]sandboxtracker.Ticket) bool) [
 	var last []sandboxtracker.Ticket
 	err := w.tracker.Wait(w.ctx, func(all []sandboxtracker.Ticket) bool { last = all; return ok(all) })
 	if err != nil {
-		w.t.Fatalf("%s: %v; tickets: %s", what, err, show(last))
+		w.t.Fatalf("%s: %v; jobs: %s; tickets: %s", what, err, w.jobs(), show(last))
 	}
 	return last
 }

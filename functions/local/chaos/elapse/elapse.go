@@ -37,7 +37,8 @@ func Pass(ctx context.Context, db Database, memory redis.Scripter, d time.Durati
 }
 
 // remembered moves the times that package redisdb keeps of conversations (of leases, of
-// entries, of the index) and forgets those of the pace, which say how long to wait.
+// entries, of the index) and ends the pauses of the pace. Its places stay: they are a
+// few seconds away at most, and the services count the calls that had them.
 var remembered = redis.NewScript(`
 for _, conv in ipairs(redis.call('KEYS', 'conversation:*')) do
   local all = redis.call('HGETALL', conv)
@@ -50,8 +51,10 @@ end
 for _, name in ipairs(redis.call('ZRANGE', 'conversations:pending', 0, -1)) do
   redis.call('ZINCRBY', 'conversations:pending', -tonumber(ARGV[1]), name)
 end
-for _, key in ipairs(redis.call('KEYS', 'pace:*')) do
-  redis.call('DEL', key)
+for _, kind in ipairs({'pause', 'refused'}) do
+  for _, key in ipairs(redis.call('KEYS', 'pace:' .. kind .. ':*')) do
+    redis.call('DEL', key)
+  end
 end
 return 0
 `)
