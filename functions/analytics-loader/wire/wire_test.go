@@ -5,9 +5,10 @@ import (
 	"io"
 	"log/slog"
 	"net/http/httptest"
-	"os"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 
 	"supportbot/functions/analytics-loader/wire"
 	"supportbot/shared/backend"
@@ -21,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) {
 	backend.ServeClickHouse()
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m, backendtest.Goroutines())
 }
 
 // Each kind of load calls Tracker at its own pace: where that of one is paused, the

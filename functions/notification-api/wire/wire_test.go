@@ -7,10 +7,11 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 
 	migrate "supportbot/functions/migrate/wire"
 	"supportbot/functions/notification-api/wire"
@@ -28,7 +29,11 @@ import (
 
 func TestMain(m *testing.M) {
 	backend.ServeClickHouse()
-	os.Exit(m.Run())
+	// A function keeps its pool of connections as long as its instance lives.
+	pools := goleak.IgnoreTopFunction("github.com/jackc/pgx/v5/pgxpool.(*Pool).backgroundHealthCheck")
+	goleak.VerifyTestMain(m, backendtest.Goroutines(), pools,
+		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"), // idle connections of clients
+		goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"))
 }
 
 const key = "an analyst's"
