@@ -61,13 +61,17 @@ func DetachJob(id int64, issue string) job.New {
 	}
 }
 
+// ExportLane is the lane of what is exported to a chat: answers do not wait behind it,
+// when Tracker is away.
+func ExportLane(a messenger.Address) string { return "export:" + a.String() }
+
 // ExportJob sends what is known of a person to one of their chats, once an hour at the
 // most: it is much work for a tap.
 func ExportJob(e Export, now time.Time) job.New {
 	key := "export:" + strconv.FormatInt(e.Person, 10) + ":" + now.UTC().Format("2006-01-02T15")
 	return job.New{
 		Queue: ticket.QueueDeliveries, Kind: KindExport, Key: key, CorrelationID: key,
-		Lane: job.Lane{Name: ticket.OutboundLane(e.Address)}, Sequence: now.UnixMilli(), Payload: e,
+		Lane: job.Lane{Name: ExportLane(e.Address)}, Sequence: now.UnixMilli(), Payload: e,
 	}
 }
 

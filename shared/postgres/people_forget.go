@@ -55,10 +55,10 @@ func (db *DB) Forget(ctx context.Context, id int64, steps string, issues ...stri
 	return gone, nil
 }
 
-// lanesOf are the lanes of conversations.
+// lanesOf are the lanes that name chats.
 func lanesOf(chats []messenger.Address) (lanes []string) {
 	for _, a := range chats {
-		lanes = append(lanes, ticket.InboundLane(a), ticket.OutboundLane(a))
+		lanes = append(lanes, ticket.InboundLane(a), ticket.OutboundLane(a), person.ExportLane(a))
 	}
 	return lanes
 }

@@ -191,6 +191,7 @@ func TestForget(t *testing.T) {
 	}
 	made, err := s.db.Insert(s.ctx, []job.New{
 		jobOf("1", "in:telegram:"+telegramBot+":a"), jobOf("2", "out:vk:"+vkBot+":b"), jobOf("3", "out:vk:"+vkBot+":b"), jobOf("4", "in:telegram:"+telegramBot+":other"),
+		jobOf("5", "export:vk:"+vkBot+":b"),
 	})
 	if err != nil {
 		t.Fatal(err)

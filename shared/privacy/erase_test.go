@@ -26,6 +26,7 @@ type bureau struct {
 	then  func()
 	// refuse is the status with which the fake Tracker refuses to change issues; 0: none.
 	refuse int
+	away   bool // it answers nothing
 }
 
 func newBureau(t *testing.T) *bureau {
@@ -50,6 +51,10 @@ func (b *bureau) at(point string) {
 
 func (b *bureau) front(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if b.away {
+			http.Error(w, "", http.StatusServiceUnavailable)
+			return
+		}
 		if b.refuse != 0 && r.Method == http.MethodPatch {
 			http.Error(w, `{"errors":{},"errorMessages":["no"],"statusCode":0}`, b.refuse)
 			return

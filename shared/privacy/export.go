@@ -7,11 +7,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"supportbot/shared/job"
 	"supportbot/shared/messenger"
 	"supportbot/shared/news"
 	"supportbot/shared/person"
+	"supportbot/shared/tracker"
+)
+
+// While Tracker is away an export waits for the tickets as long as somebody may still look
+// at the chat; then it comes without them, and says so.
+const (
+	exportWait  = 5 * time.Minute
+	exportAgain = 20 * time.Second
 )
 
 // FileName is what the exported file is called.
@@ -33,15 +42,22 @@ func (s *Service) export(ctx context.Context, r *job.Run) (job.Outcome, error) {
 	if errors.Is(err, job.ErrNotFound) {
 		return job.Outcome{Result: "nobody"}, nil
 	}
-	if err != nil {
-		return job.Outcome{}, news.Decide(r, err)
+	text := "export"
+	var away *tracker.Error
+	switch {
+	case errors.As(err, &away) && time.Since(r.CreatedAt) < exportWait:
+		return job.Outcome{}, job.Later(exportAgain, err)
+	case errors.As(err, &away):
+		text = "export.partial"
+	case err != nil:
+		return job.Outcome{}, err
 	}
 	raw, err := json.MarshalIndent(d, "", " ")
 	if err != nil {
 		return job.Outcome{}, job.Review(fmt.Errorf("encode what is known: %w", err))
 	}
 	return job.Outcome{}, s.say(ctx, r, letter{stageSend, in.Address, &p.Said, &p, func(sender Sender) messenger.Outgoing {
-		return messenger.Outgoing{Part: sender.Plain(book.Text(d.Person.Locale, "export"))[0], File: file(raw)}
+		return messenger.Outgoing{Part: sender.Plain(book.Text(d.Person.Locale, text))[0], File: file(raw)}
 	}})
 }
 
@@ -52,7 +68,7 @@ func file(raw []byte) *messenger.File {
 }
 
 // Dossier gives all that the platform knows of a person. job.ErrNotFound: nobody has
-// the id; *tracker.Error: the tickets cannot be read now.
+// the id; *tracker.Error: the tickets cannot be read now, and all else is there.
 func (s *Service) Dossier(ctx context.Context, id int64) (person.Dossier, error) {
 	d, err := s.d.People.Dossier(ctx, id)
 	if err != nil {
