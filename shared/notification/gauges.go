@@ -39,15 +39,18 @@ func (a *API) gauges(ctx context.Context, c *call) (any, error) {
 
 // shownLetter is a job.DeadLetter in JSON.
 type shownLetter struct {
-	ID      int64      `json:"id"`
-	Queue   string     `json:"queue"`
-	Message string     `json:"message"`
-	Job     *int64     `json:"job"`   // null: it is no hint of ours, or the job is gone
-	State   job.State  `json:"state"` // of the job when the letter was kept
-	Request string     `json:"request"`
-	Body    string     `json:"body"` // without a job
-	SentAt  *time.Time `json:"sent_at"`
-	KeptAt  time.Time  `json:"kept_at"`
+	ID       int64      `json:"id"`
+	Queue    string     `json:"queue"`
+	Message  string     `json:"message"`
+	Receives int        `json:"receives"`
+	Job      *int64     `json:"job"`   // null: it is no hint of ours, or the job is gone
+	State    job.State  `json:"state"` // of the job when the letter was kept
+	Stage    string     `json:"stage"`
+	Attempts int        `json:"attempts"`
+	Request  string     `json:"request"`
+	Body     string     `json:"body"` // of what is no hint
+	SentAt   *time.Time `json:"sent_at"`
+	KeptAt   time.Time  `json:"kept_at"`
 }
 
 func (a *API) listDead(ctx context.Context, c *call) (any, error) {
@@ -69,7 +72,7 @@ func (a *API) listDead(ctx context.Context, c *call) (any, error) {
 	}{Letters: []shownLetter{}}
 	for _, l := range list {
 		shown := shownLetter{
-			ID: l.ID, Queue: l.Queue, Message: l.Message, State: l.State, Request: l.CorrelationID, Body: l.Body,
+			ID: l.ID, Queue: l.Queue, Message: l.Message, Receives: l.Receives, State: l.State, Stage: l.Stage, Attempts: l.Attempts, Request: l.CorrelationID, Body: l.Body,
 			SentAt: timeOrNull(l.SentAt), KeptAt: l.KeptAt,
 		}
 		if l.Job != 0 {

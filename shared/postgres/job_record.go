@@ -15,8 +15,11 @@ import (
 // failures is the column with one more of them, the oldest left out where there are
 // twenty: what happened, and the error, are SQL.
 func failures(what, err string) string {
-	return `(CASE WHEN jsonb_array_length(failures) >= 20 THEN failures - 0 ELSE failures END) ||
-		jsonb_build_object('at', clock_timestamp(), 'what', ` + what + `::text, 'stage', stage, 'error', ` + err + `::text)`
+	return `(CASE WHEN jsonb_array_length(failures) >= 20 THEN failures - 0 ELSE failures END) || ` + failure(what, err)
+}
+
+func failure(what, err string) string {
+	return `jsonb_build_object('at', clock_timestamp(), 'what', ` + what + `::text, 'stage', stage, 'error', ` + err + `::text)`
 }
 
 const recordColumns = `id, queue, kind, key, lane, state, stage, attempts, losses, replays, failures, coalesce(last_error, ''), correlation_id,

@@ -75,7 +75,7 @@ func (d *Dead) drain(ctx context.Context, name string) (kept int, err error) {
 // letter is what is kept of a message: of a hint its job and request, of anything else
 // all that it says.
 func letter(name string, m queue.Message) job.DeadLetter {
-	l := job.DeadLetter{Queue: name, Message: m.ID, Body: m.Body, SentAt: m.SentAt}
+	l := job.DeadLetter{Queue: name, Message: m.ID, Body: m.Body, SentAt: m.SentAt, Receives: m.Receives}
 	if h, err := queue.ParseHint(m.Body); err == nil {
 		l.Job, l.CorrelationID = h.Job, h.CorrelationID
 	}

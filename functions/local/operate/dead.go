@@ -33,13 +33,13 @@ func (o *Operator) dead(ctx context.Context, args []string) error {
 		return nil
 	}
 	t := tabwriter.NewWriter(o.Out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(t, "letter\tqueue\tfound\tjob\tit was\trequest\tmessage")
+	_, _ = fmt.Fprintln(t, "letter\tqueue\tfound\tjob\tit was\tstage\tattempts\trequest\tmessage")
 	for _, l := range list {
 		job, says := "none", strconv.Quote(l.Body)
 		if l.Job != 0 {
 			job, says = strconv.FormatInt(l.Job, 10), l.Message
 		}
-		_, _ = fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", l.ID, l.Queue, at(l.KeptAt), job, l.State, l.CorrelationID, says)
+		_, _ = fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", l.ID, l.Queue, at(l.KeptAt), job, l.State, l.Stage, l.Attempts, l.CorrelationID, says)
 	}
 	_ = t.Flush() // to a terminal
 	if len(list) == page {

@@ -4,7 +4,7 @@ import { call } from '../api.js';
 import { busy, fill, h } from '../dom.js';
 import { exact, when } from '../format.js';
 import { t } from '../i18n.js';
-import { explainJobs } from './words.js';
+import { explainJobs, stageWords } from './words.js';
 
 const size = 50; // letters on a page
 
@@ -50,6 +50,6 @@ function row(letter) {
   return h('tr', null,
     h('td', null, h('time', { class: 'nowrap', dateTime: letter.kept_at, title: exact(letter.kept_at), text: when(letter.kept_at) })),
     h('td', null, h('code', { text: letter.queue })),
-    h('td', { class: 'wrap' }, letter.job ? [h('a', { href: `#/jobs/${letter.job}`, text: t('job.title', { id: letter.job }) }), h('span', { class: 'soft', text: ` · ${t(`job.state.${letter.state}`)}` })]
-      : [h('span', { text: t('dead.foreign') }), letter.body && [' ', h('code', { text: letter.body })]]));
+    h('td', { class: 'wrap' }, letter.job ? [h('a', { href: `#/jobs/${letter.job}`, text: t('job.title', { id: letter.job }) }), h('span', { class: 'soft', text: [' ', t(`job.state.${letter.state}`), letter.stage && stageWords(letter.stage)].filter(Boolean).join(' · ') })]
+      : letter.body ? [h('span', { text: t('dead.foreign') }), ' ', h('code', { text: letter.body })] : h('span', { class: 'soft', text: t('dead.gone') })));
 }
