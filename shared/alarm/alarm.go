@@ -44,8 +44,10 @@ type Store interface {
 type Service struct {
 	Read  func(ctx context.Context) (Reading, error)
 	Store Store
-	// Send writes to the operators' chat; nil: there is none, and only the log has it.
-	Send   func(ctx context.Context, text string) error
+	// Send writes to the operators' chat; nil: there is none, and only the log has it. The
+	// key is another one when the same is told again, be it in the same words: a messenger
+	// that keeps keys would swallow it.
+	Send   func(ctx context.Context, key, text string) error
 	Locale string
 	Log    *slog.Logger
 }
@@ -85,7 +87,7 @@ func (s *Service) Run(ctx context.Context) (told int, err error) {
 		if c.holds == known[c.name] {
 			continue
 		}
-		if err := s.tell(ctx, c); err != nil {
+		if err := s.tell(ctx, c, r.Now); err != nil {
 			return told, err
 		}
 		told++
@@ -93,14 +95,15 @@ func (s *Service) Run(ctx context.Context) (told int, err error) {
 	return told, nil
 }
 
-func (s *Service) tell(ctx context.Context, c condition) error {
-	key := c.name
+func (s *Service) tell(ctx context.Context, c condition, now time.Time) error {
+	name := c.name
 	if !c.holds {
-		key += ".over"
+		name += ".over"
 	}
 	if s.Send != nil {
-		if err := s.Send(ctx, book.Text(s.Locale, key, c.pairs...)); err != nil {
-			return fmt.Errorf("tell operators of %s: %w", key, err)
+		key := "alarm:" + name + now.UTC().Format(" 2006-01-02T15:04")
+		if err := s.Send(ctx, key, book.Text(s.Locale, name, c.pairs...)); err != nil {
+			return fmt.Errorf("tell operators of %s: %w", name, err)
 		}
 	}
 	s.Log.WarnContext(ctx, "alarm", slog.String("alarm", c.name), slog.Bool("raised", c.holds))

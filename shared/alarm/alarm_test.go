@@ -31,14 +31,19 @@ func TestRun(t *testing.T) {
 		seen   alarm.Reading
 		broken error
 		said   []string
+		keys   = map[string]string{} // of what was said
 	)
 	s := &alarm.Service{
 		Read: func(context.Context) (alarm.Reading, error) { return seen, nil }, Store: db, Locale: "ru",
-		Send: func(_ context.Context, text string) error {
-			if broken == nil {
-				said = append(said, text)
+		Send: func(_ context.Context, key, text string) error {
+			if broken != nil {
+				return broken
 			}
-			return broken
+			if said = append(said, text); keys[key] != "" {
+				t.Errorf("%q and %q have one key", keys[key], text)
+			}
+			keys[key] = text
+			return nil
 		},
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	}
@@ -57,6 +62,8 @@ func TestRun(t *testing.T) {
 		{alarm.Reading{Now: now, Dead: 4}, nil, []string{"🔴 Очередь вернула сообщения, которые не смог обработать ни один вызов: за час 4"}},
 		{alarm.Reading{Now: now, Dead: 9}, nil, nil},
 		{alarm.Reading{Now: now}, nil, []string{"🟢 За последний час"}},
+		{alarm.Reading{Now: now.Add(2 * time.Minute), Dead: 4}, nil, []string{"🔴 Очередь вернула сообщения, которые не смог обработать ни один вызов: за час 4"}},
+		{alarm.Reading{Now: now.Add(3 * time.Minute)}, nil, []string{"🟢 За последний час"}},
 	} {
 		seen, broken, said = step.reading, step.broken, nil
 		if _, err := s.Run(context.Background()); !errors.Is(err, step.broken) {

@@ -136,12 +136,11 @@ func alarmsOf(rt wiring.Runtime, b *bot.Bot, messengers all.Adapters) *alarm.Ser
 		if string(m.Name()) != name || id == "" {
 			continue
 		}
-		s.Send = func(ctx context.Context, text string) error {
+		s.Send = func(ctx context.Context, key, text string) error {
 			to := messenger.Address{Messenger: m.Name(), Bot: m.Bot(), Chat: id}
 			if err := b.Pace.Wait(ctx, to, alarmWait); err != nil {
 				return err
 			}
-			key := "alarm:" + text + time.Now().UTC().Format(" 2006-01-02T15")
 			_, err := m.Send(ctx, messenger.Outgoing{Chat: id, Part: m.Plain(text)[0], Key: key})
 			return err
 		}
