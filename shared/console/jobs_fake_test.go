@@ -161,7 +161,7 @@ func (l *ledger) Jobs(ctx context.Context, f job.Filter) (list []job.Record, err
 	return list, nil
 }
 
-func (*ledger) Clock(context.Context) (time.Time, error) { return time.Now(), nil }
+func (*ledger) Now(context.Context) (time.Time, error) { return time.Now(), nil }
 
 func (l *ledger) JobRecord(_ context.Context, id int64) (job.Record, error) {
 	l.mu.Lock()

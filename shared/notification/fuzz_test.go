@@ -75,7 +75,7 @@ func (s *taker) Jobs(context.Context, job.Filter) ([]job.Record, error)    { ret
 func (s *taker) SettleReview(context.Context, int64, string, string) error { return nil }
 func (s *taker) Backlog(context.Context, string) (int, error)              { return 0, nil }
 func (s *taker) JobRecord(context.Context, int64) (job.Record, error)      { return job.Record{}, nil }
-func (s *taker) Clock(context.Context) (time.Time, error)                  { return time.Now(), nil }
+func (s *taker) Now(context.Context) (time.Time, error)                    { return time.Now(), nil }
 func (s *taker) PersonByID(context.Context, int64) (*person.Person, error) {
 	return &person.Person{ID: 1}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"supportbot/shared/job"
+	"supportbot/shared/person"
 )
 
 // remarkMost is the longest remark on a review, in characters.
@@ -141,7 +142,25 @@ func (a *API) replayJob(ctx context.Context, c *call) (any, error) {
 	return a.decided(ctx, c, err, "only a job in review can be replayed")
 }
 
+// mayEnd refuses to end what was promised to somebody.
+func (a *API) mayEnd(ctx context.Context, c *call) error {
+	r, err := a.d.Store.JobRecord(ctx, c.id)
+	if errors.Is(err, job.ErrNotFound) {
+		return refuse(http.StatusNotFound, "there is no such job")
+	}
+	if err != nil {
+		return err
+	}
+	if why := person.MayEnd(r); why != nil {
+		return refuse(http.StatusConflict, why.Error())
+	}
+	return nil
+}
+
 func (a *API) cancelJob(ctx context.Context, c *call) (any, error) {
+	if err := a.mayEnd(ctx, c); err != nil {
+		return nil, err
+	}
 	_, err := a.d.Store.Cancel(ctx, c.id)
 	return a.decided(ctx, c, err, "what has ended cannot be cancelled")
 }
@@ -156,6 +175,9 @@ func (a *API) settleJob(ctx context.Context, c *call) (any, error) {
 	in.Remark = strings.TrimSpace(in.Remark)
 	if n := utf8.RuneCountInString(in.Remark); n == 0 || n > remarkMost {
 		return nil, invalid([]Field{{"/remark", "required", "what was done about it, up to 1000 characters"}})
+	}
+	if err := a.mayEnd(ctx, c); err != nil {
+		return nil, err
 	}
 	err := a.d.Store.SettleReview(ctx, c.id, c.caller.name, in.Remark)
 	return a.decided(ctx, c, err, "only a job in review can be settled")
@@ -185,7 +207,7 @@ func (a *API) replayJobs(ctx context.Context, c *call) (any, error) {
 		return nil, err
 	}
 	if f.Until.IsZero() {
-		now, err := a.d.Store.Clock(ctx)
+		now, err := a.d.Store.Now(ctx)
 		if err != nil {
 			return nil, err
 		}

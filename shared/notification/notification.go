@@ -48,8 +48,8 @@ type Store interface {
 	Recipients(ctx context.Context, id int64, outcome broadcast.Outcome, after string, limit int) (list []broadcast.Listed, next string, err error)
 	Estimate(ctx context.Context, a broadcast.Audience, k broadcast.Kind, bots broadcast.Bots, tickets []messenger.Address) (map[messenger.Name]int, error)
 	Jobs(ctx context.Context, f job.Filter) ([]job.Record, error)
-	// Clock is the time by which jobs end.
-	Clock(ctx context.Context) (time.Time, error)
+	// Now is the time by which jobs end.
+	Now(ctx context.Context) (time.Time, error)
 	JobRecord(ctx context.Context, id int64) (job.Record, error)
 	Replay(ctx context.Context, id int64) (job.Inserted, error)
 	Cancel(ctx context.Context, id int64) (job.State, error)

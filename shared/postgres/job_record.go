@@ -65,14 +65,6 @@ func (db *DB) Jobs(ctx context.Context, f job.Filter) ([]job.Record, error) {
 		`SELECT `+recordColumns+` FROM jobs WHERE `+chosen+` ORDER BY id DESC LIMIT $8`, append(filterArgs(f), f.Limit)...)
 }
 
-// Clock is the time by which jobs end.
-func (db *DB) Clock(ctx context.Context) (now time.Time, err error) {
-	if err := db.pool.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&now); err != nil {
-		return now, fmt.Errorf("read clock: %w", err)
-	}
-	return now, nil
-}
-
 // JobRecord gives one job; none is job.ErrNotFound.
 func (db *DB) JobRecord(ctx context.Context, id int64) (job.Record, error) {
 	found, err := collect(ctx, db.pool, "find job", scanRecord, `SELECT `+recordColumns+` FROM jobs WHERE id = $1`, id)

@@ -157,7 +157,7 @@ func (o *Operator) replayMany(ctx context.Context, args []string) error {
 	}
 	defer db.Close()
 	if f.Until = until; until.IsZero() {
-		if f.Until, err = db.Clock(ctx); err != nil {
+		if f.Until, err = db.Now(ctx); err != nil {
 			return err
 		}
 	}
@@ -206,6 +206,9 @@ func (o *Operator) settle(ctx context.Context, args []string) error {
 		return fmt.Errorf("%w: which job, and what was done about it?", ErrUsage)
 	}
 	return o.each(args[:1], "is not in review, or there is no such job", func(db *postgres.DB, id int64) error {
+		if err := mayEnd(ctx, db, id); err != nil {
+			return err
+		}
 		if err := db.SettleReview(ctx, id, "command line", strings.Join(args[1:], " ")); err != nil {
 			return err
 		}
