@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"supportbot/shared/job"
@@ -70,6 +71,43 @@ func TestCustomers_TrackerAway(t *testing.T) {
 	got := d.call("GET", "/v1/customers/1/export", nil)
 	if p := got.problem(); got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") == "" || p.Detail == "" {
 		t.Errorf("got %d %s", got.status, got.body)
+	}
+}
+
+// TestErasure_IsNotCalledOff: an operator cannot end an erasure before it is done: asked
+// for again it would not begin. They replay it; other jobs are theirs to end.
+func TestErasure_IsNotCalledOff(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	made, err := d.db.Insert(d.ctx, []job.New{person.EraseJob(d.person("", messenger.Telegram)), person.DetachJob(7, "i1")})
+	d.must(err)
+	at := func(i int, what string) string { return fmt.Sprintf("/v1/jobs/%d/%s", made[i].ID, what) }
+	remark := map[string]string{"remark": "by hand"}
+	for _, state := range []string{"queued", "needs_review"} {
+		d.exec(`UPDATE jobs SET state = $1`, state)
+		for what, body := range map[string]any{"cancel": nil, "settle": remark} {
+			if got := d.call("POST", at(0, what), body); got.status != http.StatusConflict || !strings.Contains(string(got.body), "cannot be called off") {
+				t.Errorf("%s while it is %s: %d %s", what, state, got.status, got.body)
+			}
+		}
+		if n := d.number(`SELECT count(*) FROM jobs WHERE key LIKE 'erase:%' AND state = $1 AND cancel_requested_at IS NULL`, state); n != 1 {
+			t.Errorf("it is not %s any more", state)
+		}
+	}
+	if got := d.call("POST", at(0, "replay"), nil); got.status != http.StatusOK {
+		t.Errorf("replay: %d %s", got.status, got.body)
+	}
+	if got := d.call("POST", at(1, "settle"), remark); got.status != http.StatusOK {
+		t.Errorf("settle a ticket that was mended by hand: %d %s", got.status, got.body)
+	}
+	d.exec(`UPDATE jobs SET state = 'completed' WHERE id = $1`, made[0].ID)
+	if got := d.call("POST", at(0, "cancel"), nil); got.status != http.StatusConflict || !strings.Contains(string(got.body), "what has ended") {
+		t.Errorf("cancel what is over: %d %s", got.status, got.body)
+	}
+	for _, what := range []string{"cancel", "settle"} {
+		if got := d.call("POST", "/v1/jobs/987654321/"+what, remark); got.status != http.StatusNotFound {
+			t.Errorf("%s none: %d %s", what, got.status, got.body)
+		}
 	}
 }
 

@@ -15,6 +15,18 @@ import (
 // erased yet.
 var ErrBusy = errors.New("something of theirs is under way, try again in a minute")
 
+// ErrPromised: the customer was told that they are erased.
+var ErrPromised = errors.New("an erasure that was asked for cannot be called off, nor settled by hand: replay it when what stops it is mended")
+
+// MayEnd says why a person may not end a job before its work is done; nil: they may. The
+// key of an erasure stays when it is ended, so that it could not be asked for again.
+func MayEnd(r job.Record) error {
+	if r.Kind == KindErase && r.State != job.Completed && r.State != job.Cancelled {
+		return ErrPromised
+	}
+	return nil
+}
+
 // The kinds of jobs by which a person gets, and is rid of, what is known of them.
 const (
 	KindErase  = "person.erase"  // Erase

@@ -7,11 +7,15 @@ import (
 	"strconv"
 
 	"supportbot/shared/job"
+	"supportbot/shared/person"
 	"supportbot/shared/postgres"
 )
 
 func (o *Operator) cancel(ctx context.Context, args []string) error {
 	return o.each(args, "has ended, or there is no such job", func(db *postgres.DB, id int64) error {
+		if err := mayEnd(ctx, db, id); err != nil {
+			return err
+		}
 		state, err := db.Cancel(ctx, id)
 		switch {
 		case err != nil:
@@ -33,6 +37,18 @@ func (o *Operator) replay(ctx context.Context, args []string) error {
 		o.say("job %d gets new attempts; the reconciler starts it within a minute.", id)
 		return nil
 	})
+}
+
+// mayEnd refuses to end what was promised to somebody.
+func mayEnd(ctx context.Context, db *postgres.DB, id int64) error {
+	r, err := db.JobRecord(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := person.MayEnd(r); err != nil {
+		return fmt.Errorf("job %d: %w", id, err)
+	}
+	return nil
 }
 
 // each does something to each of the jobs, also when it fails for another one;

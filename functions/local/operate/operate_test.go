@@ -18,6 +18,7 @@ import (
 	"supportbot/shared/env"
 	"supportbot/shared/job"
 	"supportbot/shared/messenger"
+	"supportbot/shared/person"
 	"supportbot/shared/ticket"
 	"supportbot/shared/wiring/wiringtest"
 )
@@ -117,11 +118,9 @@ func TestBan(t *testing.T) {
 			t.Errorf("banned: %q, want %q", got, want)
 		}
 	}
-	if _, err := d.do("ban", user); err == nil || operate.ExitCode(err) != 1 || !strings.Contains(err.Error(), "nobody has written as "+user) {
+	if _, err := d.do("ban", "vk:1"); err == nil || operate.ExitCode(err) != 1 || !strings.Contains(err.Error(), "nobody has written as vk:1") {
 		t.Errorf("of somebody unknown: %v", err)
 	}
-	d.Exec(`INSERT INTO people DEFAULT VALUES`)
-	d.Exec(`INSERT INTO identities (messenger, bot, chat, person_id, user_id, seen_at) SELECT 'vk', '209', $1, max(id), $1, now() FROM people`, c.Address.Chat)
 	if out := d.must("ban", user, "writes", "nonsense"); !strings.Contains(out, "is banned") || !strings.Contains(out, "Chats of this person: 1") {
 		t.Errorf("said %q", out)
 	}
@@ -168,6 +167,24 @@ func TestCancelAndReplay(t *testing.T) {
 	if _, err := d.do("replay", id(0)); err == nil || !strings.Contains(err.Error(), "is not in review") {
 		t.Errorf("of a job that is over: %v", err)
 	}
+}
+
+// TestErasureIsNotCalledOff: a customer was promised it; another job is not kept by it.
+func TestErasureIsNotCalledOff(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	made := d.Insert(person.EraseJob(7), wiringtest.Says(wiringtest.Telegrammer(), "m1", "d1", "раз"))
+	id := func(i int) string { return strconv.FormatInt(made[i].ID, 10) }
+	if _, err := d.do("cancel", id(0), id(1)); !errors.Is(err, person.ErrPromised) || !strings.Contains(err.Error(), "job "+id(0)) {
+		t.Errorf("cancel: %v", err)
+	}
+	d.Want(person.EraseKey(7), job.Queued)
+	d.Want("m1", job.Cancelled)
+	d.Exec(`UPDATE jobs SET state = 'needs_review' WHERE key = $1`, person.EraseKey(7))
+	if _, err := d.do("jobs", "settle", id(0), "by", "hand"); !errors.Is(err, person.ErrPromised) {
+		t.Errorf("settle: %v", err)
+	}
+	d.Want(person.EraseKey(7), job.NeedsReview)
 }
 
 // TestRestore: a database goes back to a backup while the world has gone on.

@@ -84,6 +84,37 @@ func TestMigrate_EndsFrozenTransactions(t *testing.T) {
 	}
 }
 
+// An erasure that was cancelled, when that could be, keeps no later one back.
+func TestMigrate_CancelledErasures(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, backendtest.Postgres(t, schema.Migrate))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	file, err := fs.ReadFile(migrations.Postgres, "postgres/00013_erasures.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const made = `INSERT INTO jobs (queue, kind, key, lane, strict, payload, state) VALUES ('deliveries', $1, $2, 'l', true, '{}', $3)`
+	for _, row := range [][]any{
+		{"person.erase", "erase:1", "cancelled"}, {"person.erase", "erase:2", "completed"}, {"ticket.create", "draft:1", "cancelled"},
+	} {
+		if _, err := conn.Exec(ctx, made, row...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := conn.Exec(ctx, string(file)); err != nil {
+		t.Fatal(err)
+	}
+	for key, free := range map[string]bool{"erase:1": true, "erase:2": false, "draft:1": false} {
+		if _, err := conn.Exec(ctx, made, "person.erase", key, "accepted"); (err == nil) != free {
+			t.Errorf("the key %s: %v, want it free: %t", key, err, free)
+		}
+	}
+}
+
 func TestMigrate_BadAddressIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	err := schema.Migrate(context.Background(), "postgres://user:canary@[broken")
