@@ -13,8 +13,19 @@ import (
 	"supportbot/shared/messenger"
 )
 
-// defaultWait is for a refusal for too many calls that does not name a wait.
-const defaultWait = 5 * time.Second
+const (
+	// defaultWait is for a refusal for too many calls that does not name a wait.
+	defaultWait = 5 * time.Second
+	// waitMost is the longest wait that is believed; then Telegram may say it again.
+	waitMost = 24 * time.Hour
+)
+
+func wait(seconds int) time.Duration {
+	if seconds <= 0 {
+		return defaultWait
+	}
+	return time.Duration(min(seconds, int(waitMost/time.Second))) * time.Second
+}
 
 // failure turns the error of a call into one of the port.
 func (x *exchange) failure(method string, err error) *messenger.Error {
@@ -40,10 +51,8 @@ func (x *exchange) unreadable(method string) *messenger.Error {
 	e := &messenger.Error{Kind: messenger.Uncertain, Code: x.status, Err: fmt.Errorf("%s: answer cannot be read", method)}
 	switch {
 	case x.status == http.StatusTooManyRequests:
-		e.Kind, e.RetryAfter = messenger.RateLimited, defaultWait
-		if seconds, err := strconv.Atoi(x.retry); err == nil && seconds > 0 {
-			e.RetryAfter = time.Duration(seconds) * time.Second
-		}
+		seconds, _ := strconv.Atoi(x.retry) // what is no number names no wait
+		e.Kind, e.RetryAfter = messenger.RateLimited, wait(seconds)
 	case x.status == http.StatusRequestEntityTooLarge:
 		e.Kind = messenger.Invalid
 	case x.status >= 300 && x.status < 500:
@@ -63,10 +72,8 @@ func refusal(method string, refused *tgbotapi.Error) *messenger.Error {
 	switch {
 	case refused.MigrateToChatID != 0:
 		e.Kind, e.NewChat = messenger.Moved, decimal(refused.MigrateToChatID)
-	case kind == messenger.RateLimited && refused.RetryAfter > 0:
-		e.RetryAfter = time.Duration(refused.RetryAfter) * time.Second
 	case kind == messenger.RateLimited:
-		e.RetryAfter = defaultWait
+		e.RetryAfter = wait(refused.RetryAfter)
 	}
 	return e
 }

@@ -117,10 +117,10 @@ func decodeMessage(object json.RawMessage) (message, *client, error) {
 	return m, o.Client, nil
 }
 
-// mine reports whether a message is not a customer's: the community's own, one
-// of or to another community, or a note that somebody joined.
+// mine reports whether a message is not a customer's: the community's own, one of or
+// to another community, of nobody, or a note that somebody joined.
 func (b *Bot) mine(m message) bool {
-	return m.Out != 0 || m.FromID < 0 || m.PeerID < 0 || isObject(m.Action)
+	return m.Out != 0 || m.FromID <= 0 || m.PeerID < 0 || isObject(m.Action)
 }
 
 // said turns a customer's message into an event. A message has the same key

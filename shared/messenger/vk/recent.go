@@ -91,12 +91,12 @@ func (b *Bot) Said(
 			return nil, err
 		}
 		for i, chat := range some {
-			p := period{b: b, since: since, until: until}
+			p := period{b: b, chat: chat, since: since, until: until}
 			if p.read(pages[i], firstSize) {
 				said[chat] = p.events()
 				continue
 			}
-			err := p.whole(ctx, chat)
+			err := p.whole(ctx)
 			switch {
 			case err == nil:
 				said[chat] = p.events()
@@ -140,6 +140,7 @@ func (b *Bot) firstPages(ctx context.Context, chats []string) ([][]message, erro
 // period collects what was said in a chat within a time.
 type period struct {
 	b            *Bot
+	chat         string
 	since, until time.Time
 	found        []messenger.Event
 }
@@ -152,7 +153,7 @@ func (p *period) read(page []message, size int) (end bool) {
 		if m.Date < p.since.Unix() {
 			return true
 		}
-		if m.Date >= p.until.Unix() || p.b.mine(m) || m.CMID <= 0 {
+		if m.Date >= p.until.Unix() || p.b.mine(m) || m.CMID <= 0 || id(m.PeerID) != p.chat {
 			continue
 		}
 		if event, ok := p.b.said("message_new", "", m, nil); ok {
@@ -163,9 +164,9 @@ func (p *period) read(page []message, size int) (end bool) {
 }
 
 // whole reads page by page.
-func (p *period) whole(ctx context.Context, chat string) error {
+func (p *period) whole(ctx context.Context) error {
 	for offset := 0; offset < saidMost; offset += pageSize {
-		page, err := p.b.history(ctx, "messages.getHistory", api.Params{"peer_id": chat, "offset": offset, "count": pageSize})
+		page, err := p.b.history(ctx, "messages.getHistory", api.Params{"peer_id": p.chat, "offset": offset, "count": pageSize})
 		if err != nil {
 			return err
 		}
