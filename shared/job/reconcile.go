@@ -21,6 +21,8 @@ const (
 	Keep = 30 * 24 * time.Hour
 
 	reconcileBatch = 500
+	// cleanRounds is how many batches of old rows go in one pass; the next one goes on.
+	cleanRounds = 20
 )
 
 // ReconcileStore is what the reconciler needs of the database.
@@ -128,7 +130,13 @@ func (r *Reconciler) review(ctx context.Context) (total int, err error) {
 	return total, nil
 }
 
-func (r *Reconciler) clean(ctx context.Context) (int, error) {
-	n, err := r.Store.Clean(ctx, reconcileBatch)
-	return int(n), err
+func (r *Reconciler) clean(ctx context.Context) (total int, err error) {
+	for range cleanRounds {
+		n, err := r.Store.Clean(ctx, reconcileBatch)
+		total += int(n)
+		if err != nil || n < reconcileBatch {
+			return total, err
+		}
+	}
+	return total, nil
 }

@@ -366,6 +366,18 @@ func TestClean_KeepsWhatIsNeeded(t *testing.T) {
 	r.wantState("open", job.Queued)
 }
 
+// More may be over than one statement deletes.
+func TestClean_GoesOn(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 2)
+	r.exec(`INSERT INTO jobs (queue, kind, key, lane, strict, payload, state, finished_at)
+		SELECT 'tickets', 'test', 'k' || n, 'lane', true, '{}', 'completed', now() - interval '31 days' FROM generate_series(1, 1200) n`)
+	r.reconcile()
+	if j, err := r.db.Find(context.Background(), "k1200"); j != nil || err != nil {
+		t.Errorf("%v: jobs that ended 31 days ago are still there", err)
+	}
+}
+
 func TestWorker_PanicIsAFailure(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 2)

@@ -131,3 +131,20 @@ func TestLook_WithoutACursor(t *testing.T) {
 		t.Errorf("the news begin at %+v, %v, want %v", cur, err, k.CreatedAt)
 	}
 }
+
+// What a customer has of a ticket may be forgotten only while it is over.
+func TestLook_NotesWhetherTheTicketIsOver(t *testing.T) {
+	t.Parallel()
+	r := wiringtest.New(t)
+	k := r.Open(wiringtest.Telegrammer(), "d1")
+	for i, step := range []tracker.Edit{{Status: "inProgress"}, {Status: "resolved", Resolution: "fixed"}, {Status: "reopened"}} {
+		if _, err := r.Agent.Do(k.ID, step); err != nil {
+			t.Fatal(err)
+		}
+		r.Look(k.ID, fmt.Sprint("step ", i))
+		cur, err := r.DB.Cursor(r.Context(), k.ID)
+		if want := step.Resolution != ""; err != nil || cur == nil || cur.Resolved != want {
+			t.Errorf("%s: the cursor is %+v, %v, want it to be over: %t", step.Status, cur, err, want)
+		}
+	}
+}

@@ -52,7 +52,9 @@ func (l *Looker) read(ctx context.Context, r *job.Run, i tracker.Issue, who Owne
 		}
 	}
 	slices.SortStableFunc(f.jobs, func(a, b job.New) int { return cmp.Compare(a.Sequence, b.Sequence) })
-	return news{cursor: advanced(c, comments, changes), jobs: f.jobs}, nil
+	next := advanced(c, comments, changes)
+	next.Resolved = !i.ResolvedAt.IsZero()
+	return news{cursor: next, jobs: f.jobs}, nil
 }
 
 func lastEdits(changes []tracker.Change) map[string]time.Time {

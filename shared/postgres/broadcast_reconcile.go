@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -80,40 +81,40 @@ func (db *DB) revive(ctx context.Context, id int64) (jobs []job.Inserted, err er
 	return jobs, err
 }
 
+// purgeable are broadcasts that ended longer than $1 seconds ago and whose recipients are
+// not gone, the oldest first.
+const purgeable = `
+	SELECT id FROM broadcasts WHERE finished_at < now() - make_interval(secs => $1) AND purged_at IS NULL
+	ORDER BY finished_at LIMIT $2`
+
+// purgeRecipients deletes recipients by where they lie: they are found through their
+// batches, and nothing changes them any more.
+const purgeRecipients = `
+DELETE FROM recipients WHERE ctid = any(ARRAY(
+	SELECT r.ctid FROM (` + purgeable + `) old
+	JOIN batches b ON b.broadcast = old.id
+	JOIN recipients r ON r.batch = b.id
+	LIMIT $2))`
+
+const markPurged = `
+UPDATE broadcasts SET purged_at = clock_timestamp()
+FROM (` + purgeable + `) old
+WHERE broadcasts.id = old.id AND NOT EXISTS (
+	SELECT FROM batches b WHERE b.broadcast = old.id
+		AND (SELECT r.n FROM recipients r WHERE r.batch = b.id ORDER BY r.n LIMIT 1) IS NOT NULL)`
+
 // PurgeRecipients deletes the recipients of broadcasts that ended longer than
-// broadcast.Keep ago, those of up to limit batches; the counts stay. It gives how
-// many it deleted.
-func (db *DB) PurgeRecipients(ctx context.Context, limit int) (deleted int64, err error) {
-	for limit > 0 {
-		old, err := ids(ctx, db.pool, `
-			SELECT id FROM broadcasts WHERE finished_at < clock_timestamp() - make_interval(secs => $1) AND purged_at IS NULL
-			ORDER BY finished_at LIMIT 1`, broadcast.Keep.Seconds())
+// broadcast.Keep ago; the counts stay. It deletes so many at a time, as long as there are
+// as many, and begins no more after until. It gives how many are gone.
+func (db *DB) PurgeRecipients(ctx context.Context, limit int, until time.Time) (deleted int64, err error) {
+	return repeated(limit, until, func() (int64, error) {
+		gone, err := db.pool.Exec(ctx, purgeRecipients, broadcast.Keep.Seconds(), limit)
+		if err == nil {
+			_, err = db.pool.Exec(ctx, markPurged, broadcast.Keep.Seconds(), limit)
+		}
 		if err != nil {
-			return deleted, fmt.Errorf("purge recipients: %w", err)
+			return gone.RowsAffected(), fmt.Errorf("purge recipients: %w", err)
 		}
-		if len(old) == 0 {
-			return deleted, nil
-		}
-		batches, err := ids(ctx, db.pool, `
-			SELECT id FROM batches b WHERE broadcast = $1
-				AND (SELECT r.n FROM recipients r WHERE r.batch = b.id ORDER BY r.n LIMIT 1) IS NOT NULL
-			ORDER BY id LIMIT $2`, old[0], limit)
-		if err != nil {
-			return deleted, fmt.Errorf("purge recipients: %w", err)
-		}
-		if len(batches) == 0 {
-			if _, err := db.pool.Exec(ctx, `UPDATE broadcasts SET purged_at = clock_timestamp() WHERE id = $1`, old[0]); err != nil {
-				return deleted, fmt.Errorf("purge recipients: %w", err)
-			}
-		}
-		for _, batch := range batches {
-			tag, err := db.pool.Exec(ctx, `DELETE FROM recipients WHERE batch = $1`, batch)
-			if err != nil {
-				return deleted, fmt.Errorf("purge recipients: %w", err)
-			}
-			deleted += tag.RowsAffected()
-		}
-		limit -= len(batches)
-	}
-	return deleted, nil
+		return gone.RowsAffected(), nil
+	})
 }

@@ -333,8 +333,8 @@ func TestPurgeRecipients(t *testing.T) {
 		all = append(all, s.broadcast(b.ID))
 	}
 	s.exec(`UPDATE broadcasts SET finished_at = finished_at - interval '91 days', created_at = created_at - interval '91 days' WHERE id <> $1`, all[2].ID)
-	for i, want := range []int64{5, 5, 0} { // one batch at a time
-		if n, err := s.db.PurgeRecipients(s.ctx, 1); err != nil || n != want {
+	for i, want := range []int64{3, 3, 3, 1} { // so many at a time
+		if n, err := s.db.PurgeRecipients(s.ctx, 3, time.Time{}); err != nil || n != want {
 			t.Errorf("pass %d purged %d, %v; want %d", i, n, err, want)
 		}
 	}
@@ -355,6 +355,36 @@ func TestPurgeRecipients(t *testing.T) {
 	}
 	if n := get[int](s, `SELECT count(*) FROM broadcasts WHERE purged_at IS NOT NULL`); n != 2 {
 		t.Errorf("%d broadcasts are marked, want two", n)
+	}
+}
+
+// There may be a message to one customer each second, and each is a broadcast.
+func TestPurgeRecipients_OfManyBroadcasts(t *testing.T) {
+	t.Parallel()
+	s := newStudio(t, 2)
+	s.exec(`INSERT INTO broadcasts (kind, state, content, audience, created_by, finished_at)
+		SELECT 'message', 'finished', '{}', '{}', 'key:x', now() - interval '91 days' FROM generate_series(1, 1000)`)
+	s.exec(`INSERT INTO batches (broadcast, messenger, bot, number, size) SELECT id, 'vk', '1', 1, 1 FROM broadcasts`)
+	s.exec(`INSERT INTO recipients (batch, identity, n, outcome) SELECT id, id, 1, 'sent' FROM batches`)
+	s.exec(`INSERT INTO recipients (batch, identity, n, outcome) SELECT -n, n, 1, 'sent' FROM generate_series(1, 20000) n`) // of others
+	s.exec(`VACUUM ANALYZE`)
+	scans := func() int64 {
+		return get[int64](s, `SELECT sum(seq_scan)::bigint FROM pg_stat_user_tables WHERE relname IN ('recipients', 'broadcasts')`)
+	}
+	s.settleStats()
+	before := scans()
+	if n, err := s.db.PurgeRecipients(s.ctx, 100, time.Time{}); err != nil || n != 100 {
+		t.Errorf("at first %d, %v", n, err)
+	}
+	s.settleStats()
+	if n := scans() - before; n != 0 {
+		t.Errorf("%d scans of everything", n)
+	}
+	if n, err := s.db.PurgeRecipients(s.ctx, 100, time.Now().Add(time.Minute)); err != nil || n != 900 {
+		t.Errorf("then %d, %v, want all the others", n, err)
+	}
+	if n := get[int](s, `SELECT count(*) FROM broadcasts WHERE purged_at IS NULL`); n != 0 {
+		t.Errorf("%d are not marked", n)
 	}
 }
 

@@ -24,8 +24,8 @@ func (db *DB) BeginCursor(ctx context.Context, issue string, at time.Time) error
 // Cursor gives how far the news of an issue were read; nil when they never were.
 func (db *DB) Cursor(ctx context.Context, issue string) (*ticket.Cursor, error) {
 	c := ticket.Cursor{Issue: issue}
-	err := db.pool.QueryRow(ctx, `SELECT starts_at, comment_id, change_id, recent FROM ticket_cursors WHERE issue = $1`, issue).
-		Scan(&c.StartsAt, &c.Comment, &c.Change, &c.Recent)
+	err := db.pool.QueryRow(ctx, `SELECT starts_at, comment_id, change_id, recent, resolved FROM ticket_cursors WHERE issue = $1`, issue).
+		Scan(&c.StartsAt, &c.Comment, &c.Change, &c.Recent, &c.Resolved)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
@@ -51,10 +51,10 @@ func (db *DB) Advance(ctx context.Context, look int64, token string, c ticket.Cu
 			return err
 		}
 		_, err = tx.Exec(ctx, `
-			INSERT INTO ticket_cursors (issue, starts_at, comment_id, change_id, recent) VALUES ($1, $2, $3, $4, $5)
+			INSERT INTO ticket_cursors (issue, starts_at, comment_id, change_id, recent, resolved) VALUES ($1, $2, $3, $4, $5, $6)
 			ON CONFLICT (issue) DO UPDATE SET comment_id = excluded.comment_id, change_id = excluded.change_id,
-				recent = excluded.recent, updated_at = now()`,
-			c.Issue, c.StartsAt, c.Comment, c.Change, append([]string{}, c.Recent...))
+				recent = excluded.recent, resolved = excluded.resolved, updated_at = now()`,
+			c.Issue, c.StartsAt, c.Comment, c.Change, append([]string{}, c.Recent...), c.Resolved)
 		return err
 	})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -65,10 +66,12 @@ func TestExpire(t *testing.T) {
 	ctx := context.Background()
 	exec(t, url, `INSERT INTO dead_letters (queue, message, state, kept_at) VALUES
 		('q', 'old 1', '', now() - interval '31 days'), ('q', 'old 2', '', now() - interval '31 days'), ('q', 'new', '', now() - interval '29 days')`)
-	exec(t, url, `INSERT INTO ticket_cursors (issue, starts_at, updated_at) VALUES
-		('old 1', now(), now() - interval '367 days'), ('old 2', now(), now() - interval '366 days'), ('new', now(), now() - interval '364 days')`)
+	exec(t, url, `INSERT INTO ticket_cursors (issue, starts_at, updated_at, resolved) VALUES
+		('old 1', now(), now() - interval '367 days', true), ('old 2', now(), now() - interval '366 days', true), ('new', now(), now() - interval '364 days', true),
+		('open', now(), now() - interval '999 days', false)`)
 	exec(t, url, `INSERT INTO answers (issue, comment, version, messages, sent_at) VALUES
-		('old 1', '1', 1, '{}', now() - interval '400 days'), ('old 1', '2', 1, '{}', now()), ('new', 'old', 1, '{}', now() - interval '999 days')`)
+		('old 1', '1', 1, '{}', now() - interval '400 days'), ('old 1', '2', 1, '{}', now()), ('new', 'old', 1, '{}', now() - interval '999 days'),
+		('open', '1', 1, '{}', now() - interval '999 days')`)
 	exec(t, url, `INSERT INTO duties (name, done_at, lease_token, lease_until) VALUES
 		('old 1', now() - interval '31 days', NULL, NULL), ('old 2', now() - interval '31 days', NULL, NULL),
 		('new', now(), NULL, NULL), ('held', now() - interval '31 days', gen_random_uuid(), now() + interval '1 min')`)
@@ -85,22 +88,21 @@ func TestExpire(t *testing.T) {
 			UNION ALL SELECT 'broadcast ' || title FROM broadcasts UNION ALL SELECT 'batch ' || title FROM batches JOIN broadcasts b ON b.id = broadcast ORDER BY 1`)
 	}
 	// One of each kind, and both answers of one ticket.
-	if deleted, err := db.Expire(ctx, 1); err != nil || deleted != 6 {
+	if deleted, err := db.Expire(ctx, 1, time.Time{}); err != nil || deleted != 6 {
 		t.Errorf("at first %d rows, %v, want 6; left are %v", deleted, err, left())
 	}
-	for range 4 {
-		if _, err := db.Expire(ctx, 1); err != nil {
-			t.Fatal(err)
-		}
+	// And all of it while there is time.
+	if deleted, err := db.Expire(ctx, 1, time.Now().Add(time.Minute)); err != nil || deleted != 5 {
+		t.Errorf("then %d rows, %v, want 5", deleted, err)
 	}
 	want := []string{
-		"answer new old", "batch news", "batch not purged", "broadcast news", "broadcast not purged", "cursor new",
+		"answer new old", "answer open 1", "batch news", "batch not purged", "broadcast news", "broadcast not purged", "cursor new", "cursor open",
 		"duty held", "duty new", "letter new",
 	}
 	if got := left(); !slices.Equal(got, want) {
 		t.Errorf("left are\n%v, want\n%v", got, want)
 	}
-	if deleted, err := db.Expire(ctx, 100); err != nil || deleted != 0 {
+	if deleted, err := db.Expire(ctx, 100, time.Time{}); err != nil || deleted != 0 {
 		t.Errorf("once more: %d, %v", deleted, err)
 	}
 }

@@ -11,6 +11,7 @@ type Cursor struct {
 	Comment  string    // id of the last comment that is surely passed
 	Change   string    // id of the last changelog entry that is surely passed
 	Recent   []string  // "c<comment id>" and "h<change id>"
+	Resolved bool      // it was when its news were read
 }
 
 // Sent is what the customer has of an agent's reply.

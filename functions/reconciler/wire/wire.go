@@ -31,13 +31,13 @@ const staleAfter = time.Minute
 // alarmWait is how long an alarm waits for its turn among other messages.
 const alarmWait = 5 * time.Second
 
-// purged is how many batches lose their old recipients in one pass.
-const purged = 5
-
-// expired is how many old rows of each kind are deleted at once, and how often.
+// expired is how many old rows of each kind are deleted at once, how often, and for how
+// long of a duty's time at the most; purged is how many recipients are.
 const (
+	purged       = 5000
 	expired      = 500
 	expiredEvery = 10 * time.Minute
+	expiredTime  = 7 * time.Second
 )
 
 // measuredEvery is how often the gauges are read: with each pass in the cloud, not with
@@ -108,11 +108,11 @@ func tidy(rt wiring.Runtime, b *bot.Bot, messengers all.Adapters) []reconcile.Du
 		{Name: "alarms", Time: 10 * time.Second, Run: alarmsOf(rt, b, messengers).Run},
 		{Name: "gauges", Time: 10 * time.Second, Run: gaugesOf(rt, b, messengers).Run, Quiet: true, Every: measuredEvery},
 		{Name: "purge", Time: 10 * time.Second, Run: func(ctx context.Context) (int, error) {
-			n, err := b.DB.PurgeRecipients(ctx, purged)
+			n, err := b.DB.PurgeRecipients(ctx, purged, time.Now().Add(expiredTime))
 			return int(n), err
 		}},
 		{Name: "expire", Time: 10 * time.Second, Every: expiredEvery, Run: func(ctx context.Context) (int, error) {
-			n, err := b.DB.Expire(ctx, expired)
+			n, err := b.DB.Expire(ctx, expired, time.Now().Add(expiredTime))
 			return int(n), err
 		}},
 	}
