@@ -142,7 +142,13 @@ func TestErrors_CarryNothingPersonal(t *testing.T) {
 		_, e4 := c.Download(ctx, "SUP-1", tracker.Attachment{ID: "5", Name: "canary.txt"})
 		e5 := c.Transit(ctx, "SUP-1", "close")
 		_, e6 := c.FindByUnique(ctx, "canary-unique")
-		for n, err := range []error{e1, e2, e3, e4, e5, e6} {
+		of := map[tracker.Field]string{tracker.FieldChat: "canary-chat"}
+		_, e7 := c.Search(ctx, nil, of, 1)
+		var e8 error
+		for _, err := range c.Of(ctx, nil, of) {
+			e8 = err
+		}
+		for n, err := range []error{e1, e2, e3, e4, e5, e6, e7, e8} {
 			if err == nil {
 				t.Fatalf("%d: call %d did not fail", status, n)
 			}

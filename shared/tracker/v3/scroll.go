@@ -29,7 +29,7 @@ const (
 // and what is older than since is left out here; an account with a zone west of
 // UTC would find less, so the robot's has to be UTC or Moscow.
 func (c *Client) UpdatedSince(ctx context.Context, since time.Time, queues ...string) iter.Seq2[tracker.Issue, error] {
-	return c.scroll(ctx, c.updated(since, queues)+` "Sort by": Updated ASC`, func(w *issueWire) bool {
+	return c.scroll(ctx, c.updated(since, queues)+` "Sort by": Updated ASC`, false, func(w *issueWire) bool {
 		return w.UpdatedAt.IsZero() || !w.UpdatedAt.Before(since)
 	})
 }
@@ -51,7 +51,7 @@ func (c *Client) updated(since time.Time, queues []string) string {
 // Open goes through the issues that UpdatedSince knows and that have no resolution
 // yet, whatever their number.
 func (c *Client) Open(ctx context.Context, queues ...string) iter.Seq2[tracker.Issue, error] {
-	return c.scroll(ctx, c.ours(queues)+` AND Resolution: empty() "Sort by": Created ASC`, func(w *issueWire) bool { return w.validate() == nil })
+	return c.scroll(ctx, c.ours(queues)+` AND Resolution: empty() "Sort by": Created ASC`, false, func(w *issueWire) bool { return w.validate() == nil })
 }
 
 // ours is the query for the issues of queues and those that were moved out of them.
@@ -64,8 +64,9 @@ func (c *Client) ours(queues []string) string {
 }
 
 // scroll goes through what a query finds, and gives those that are kept. What is no
-// issue at all is one that lacks everything.
-func (c *Client) scroll(ctx context.Context, text string, keep func(*issueWire) bool) iter.Seq2[tracker.Issue, error] {
+// issue at all is one that lacks everything. personal: the query names a customer, and
+// Tracker may repeat it in what it says of an error.
+func (c *Client) scroll(ctx context.Context, text string, personal bool, keep func(*issueWire) bool) iter.Seq2[tracker.Issue, error] {
 	body := map[string]any{"query": text}
 	return func(yield func(tracker.Issue, error) bool) {
 		query := url.Values{"scrollType": {"sorted"}, "perScroll": {scrollSize}, "scrollTTLMillis": {scrollLife}}
@@ -73,6 +74,7 @@ func (c *Client) scroll(ctx context.Context, text string, keep func(*issueWire) 
 			var page []*issueWire
 			header, err := c.do(ctx, request{
 				call: "scroll issues", method: http.MethodPost, path: []string{"v3", "issues", "_search"}, query: query, body: body,
+				personal: personal,
 			}, &page)
 			if err != nil {
 				yield(tracker.Issue{}, expired(query, err))

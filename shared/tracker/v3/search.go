@@ -29,7 +29,7 @@ func (c *Client) Search(ctx context.Context, queues []string, fields map[tracker
 	_, err := c.do(ctx, request{
 		call: call, method: http.MethodPost, path: []string{"v3", "issues", "_search"},
 		query: url.Values{"page": {"1"}, "perPage": {strconv.Itoa(limit)}},
-		body:  map[string]any{"query": fieldQuery(c.queues(queues), fields)},
+		body:  map[string]any{"query": fieldQuery(c.queues(queues), fields)}, personal: true,
 	}, &wires)
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (c *Client) Search(ctx context.Context, queues []string, fields map[tracker
 // Of goes through all issues that Search knows, whatever their number, as
 // UpdatedSince does.
 func (c *Client) Of(ctx context.Context, queues []string, fields map[tracker.Field]string) iter.Seq2[tracker.Issue, error] {
-	return c.scroll(ctx, fieldQuery(c.queues(queues), fields), func(w *issueWire) bool {
+	return c.scroll(ctx, fieldQuery(c.queues(queues), fields), true, func(w *issueWire) bool {
 		return w.validate() == nil && matches(w.local, fields)
 	})
 }
