@@ -35,9 +35,11 @@ func (db *DB) Forget(ctx context.Context, id int64, steps string, issues ...stri
 		}
 		b := &pgx.Batch{}
 		b.Queue(`UPDATE api_keys SET person_id = NULL WHERE person_id = $1`, id)
-		b.Queue(`
-			UPDATE broadcasts SET title = '', content = '{"texts": {"ru": ""}}'
-			WHERE kind = 'message' AND (audience->'customers'->>0)::bigint IN (SELECT id FROM people WHERE id = $1 OR merged_into = $1)`, id)
+		for _, toOne := range []string{`kind = 'message'`, `kind <> 'message' AND jsonb_array_length(audience->'customers') = 1`} { // each has its index
+			b.Queue(`
+				UPDATE broadcasts SET title = '', content = '{"texts": {"ru": ""}}'
+				WHERE `+toOne+` AND (audience->'customers'->>0)::bigint IN (SELECT id FROM people WHERE id = $1 OR merged_into = $1)`, id)
+		}
 		b.Queue(`DELETE FROM people WHERE merged_into = $1`, id)
 		b.Queue(`DELETE FROM people WHERE id = $1`, id)
 		b.Queue(`DELETE FROM ticket_cursors WHERE issue = ANY($1)`, issues)

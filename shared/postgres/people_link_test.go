@@ -181,6 +181,11 @@ func TestForget(t *testing.T) {
 		spec := news("canary")
 		spec.Kind, spec.Title, spec.Audience.Customers = broadcast.Message, "canary", []int64{to}
 		s.create(spec)
+		spec.Kind = broadcast.System
+		s.create(spec)
+		spec.Audience.Customers = []int64{to, other, 1 << 40} // not theirs alone
+		spec.Content.Texts["ru"], spec.Title = "to many", "to many"
+		s.create(spec)
 	}
 	bc, _ := s.planned(news("text"))
 	batch := s.batch(bc.ID)
@@ -217,7 +222,9 @@ func TestForget(t *testing.T) {
 	for what, sql := range map[string]string{
 		"people": `SELECT count(*) FROM people`, "identities": `SELECT count(*) FROM identities`,
 		"jobs with texts":              `SELECT count(*) FROM jobs WHERE payload::text LIKE '%canary%'`,
-		"messages with texts":          `SELECT count(*) FROM broadcasts WHERE content::text LIKE '%canary%' OR title = 'canary'`,
+		"messages with texts":          `SELECT count(*) FROM broadcasts WHERE kind = 'message' AND (content::text LIKE '%canary%' OR title = 'canary')`,
+		"notices to one with texts":    `SELECT count(*) FROM broadcasts WHERE kind = 'system' AND (content::text LIKE '%canary%' OR title = 'canary')`,
+		"notices to many, of three,":   `SELECT count(*) - 2 FROM broadcasts WHERE content::text LIKE '%to many%' AND title = 'to many'`,
 		"recipients that can be found": `SELECT count(*) FROM recipients r JOIN identities i ON i.id = r.identity`,
 	} {
 		if n := get[int](s, sql); n != 1 {
