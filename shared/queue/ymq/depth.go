@@ -114,8 +114,16 @@ func (c *Client) attributes(ctx context.Context, url *string) (map[string]string
 }
 
 func number(attributes map[string]string, name types.QueueAttributeName) int {
-	n, _ := strconv.Atoi(attributes[string(name)])
-	return n
+	return counted(attributes[string(name)])
+}
+
+// counted reads how many there are of something; 0 where that cannot be.
+func counted(text string) int {
+	n, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		return 0
+	}
+	return int(n)
 }
 
 // deadName is the last part of the ARN in a redrive policy: the queue's name.

@@ -40,15 +40,18 @@ func (c *Client) Receive(ctx context.Context, name string, limit int, wait time.
 	return messages, nil
 }
 
+// lastMilli is the last moment that JSON and the database can express.
+const lastMilli = 253402300799999
+
 func message(m *types.Message) queue.Message {
 	got := queue.Message{
 		ID:      aws.ToString(m.MessageId),
 		Body:    aws.ToString(m.Body),
 		Receipt: aws.ToString(m.ReceiptHandle),
 	}
-	got.Receives, _ = strconv.Atoi(m.Attributes[string(types.MessageSystemAttributeNameApproximateReceiveCount)])
+	got.Receives = counted(m.Attributes[string(types.MessageSystemAttributeNameApproximateReceiveCount)])
 	sent := m.Attributes[string(types.MessageSystemAttributeNameSentTimestamp)]
-	if ms, err := strconv.ParseInt(sent, 10, 64); err == nil {
+	if ms, err := strconv.ParseInt(sent, 10, 64); err == nil && ms > 0 && ms <= lastMilli {
 		got.SentAt = time.UnixMilli(ms)
 	}
 	for name, value := range m.MessageAttributes {
