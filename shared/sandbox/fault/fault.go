@@ -144,11 +144,12 @@ func (s *Set) Take(method string) (Fault, bool) {
 // Serve runs a call under the fault that applies to it. answer writes an error in
 // the server's own form (for Status).
 func (s *Set) Serve(w http.ResponseWriter, r *http.Request, method string, next http.HandlerFunc, answer func(http.ResponseWriter, Fault)) {
-	f, ok := s.Take(method)
-	if !ok {
-		next(w, r)
-		return
-	}
+	f, _ := s.Take(method)
+	f.Serve(w, r, next, answer)
+}
+
+// Serve runs a call under this fault; the zero value is none.
+func (f Fault) Serve(w http.ResponseWriter, r *http.Request, next http.HandlerFunc, answer func(http.ResponseWriter, Fault)) {
 	switch f.Kind {
 	case HangBefore:
 		hang(r)

@@ -16,6 +16,8 @@ type Call struct {
 	Status int             `json:"status"`
 	Effect bool            `json:"effect"` // something changed
 	Result json.RawMessage `json:"result,omitempty"`
+	From   string          `json:"from,omitempty"`  // the address under which the caller knows the server
+	Fault  Kind            `json:"fault,omitempty"` // that was put upon it; "": what it got is the server's own answer
 }
 
 // Log is the calls of one server, oldest first. The zero value is empty and keeps all.

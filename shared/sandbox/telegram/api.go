@@ -69,7 +69,7 @@ type handler func(s *Server, c *call) (any, *refusal)
 
 // serveMethod runs one call under the faults for its method.
 func (s *Server) serveMethod(w http.ResponseWriter, r *http.Request, name string) {
-	c := &call{method: s.spelt(name)}
+	c := &call{method: s.spelt(name), from: r.Host}
 	// The body is read before a fault may hang the call: only then the server
 	// notices that the caller gives up.
 	if err := c.parse(r.URL.Query(), r.Header.Get("Content-Type"), r.Body, s.cfg.MaxUpload); err != nil {
@@ -84,14 +84,16 @@ func (s *Server) serveMethod(w http.ResponseWriter, r *http.Request, name string
 	reached := false
 	defer func() {
 		if !reached { // a fault kept it from having an effect
-			s.cfg.Calls.Add(fault.Call{At: s.now(), Method: c.method, Params: c.shown()})
+			s.cfg.Calls.Add(fault.Call{At: s.now(), Method: c.method, Params: c.shown(), From: c.from, Fault: c.fault})
 		}
 	}()
 	next := func(w http.ResponseWriter, r *http.Request) {
 		reached = true
 		s.finish(w, c, s.run(r, c))
 	}
-	s.cfg.Faults.Serve(w, r, c.method, next, func(w http.ResponseWriter, f fault.Fault) {
+	f, _ := s.cfg.Faults.Take(c.method)
+	c.fault = f.Kind
+	f.Serve(w, r, next, func(w http.ResponseWriter, f fault.Fault) {
 		reached = true
 		s.finish(w, c, injected(f).answer())
 	})
@@ -114,6 +116,7 @@ func (s *Server) finish(w http.ResponseWriter, c *call, a answer) {
 	}
 	s.cfg.Calls.Add(fault.Call{
 		At: c.at, Method: c.method, Params: c.shown(), Status: a.status, Effect: c.effect, Result: a.body,
+		From: c.from, Fault: c.fault,
 	})
 	write(w, a)
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"supportbot/shared/sandbox/fault"
 )
 
 // maxFields is how long a field may be that is no file, in bytes.
@@ -24,6 +26,8 @@ type call struct {
 	files  map[string]*upload // by form field
 	effect bool               // something changed
 	at     time.Time          // when it was judged; zero: it was not
+	from   string             // whom it asked: the server's address
+	fault  fault.Kind
 }
 
 // upload is a file that came with a call.

@@ -31,6 +31,7 @@ type call struct {
 	user   *user
 	effect bool      // something changed
 	past   time.Time // when the operation happened; zero: now
+	fault  fault.Kind
 }
 
 // answer is what a handler gives back.
@@ -96,19 +97,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.record(c, a.status, a.body)
 		s.write(w, a)
 	}
-	f, faulty := s.cfg.Faults.Take(c.method)
-	if !faulty {
-		serve(w, r)
-		return
-	}
+	f, _ := s.cfg.Faults.Take(c.method)
+	c.fault = f.Kind
 	if status, without := withoutEffect(f); without {
 		s.record(c, status, nil)
 	}
-	var one fault.Set
-	f.Times = 1
-	f.Method = "*"
-	one.Add(f)
-	one.Serve(w, r, "call", serve, s.faulty)
+	f.Serve(w, r, serve, s.faulty)
 }
 
 // withoutEffect tells the faults that keep a call from being handled, and the
@@ -187,7 +181,7 @@ func (s *Server) record(c *call, status int, body any) {
 	} else if params == nil && c.r.URL.RawQuery != "" {
 		params = c.r.URL.Query()
 	}
-	entry := fault.Call{At: s.cfg.Now(), Method: c.method, Status: status, Effect: c.effect}
+	entry := fault.Call{At: s.cfg.Now(), Method: c.method, Status: status, Effect: c.effect, From: c.r.Host, Fault: c.fault}
 	if params != nil {
 		entry.Params, _ = json.Marshal(params)
 	}

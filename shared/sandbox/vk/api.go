@@ -19,6 +19,8 @@ type call struct {
 	name   string
 	form   url.Values
 	effect bool // something changed
+	from   string
+	fault  fault.Kind
 }
 
 // apiError is an error in VK's terms; the codes are those of the error reference
@@ -76,7 +78,7 @@ func method(name string) handler {
 
 func (s *Server) serveMethod(w http.ResponseWriter, r *http.Request, name string) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	c := &call{name: name}
+	c := &call{name: name, from: r.Host}
 	if err := r.ParseForm(); err != nil {
 		s.writeError(w, c, failed(8, "Invalid request"))
 		return
@@ -85,14 +87,16 @@ func (s *Server) serveMethod(w http.ResponseWriter, r *http.Request, name string
 	reached := false
 	defer func() {
 		if !reached { // a fault kept it from having an effect
-			s.cfg.Calls.Add(fault.Call{At: s.now(), Method: name, Params: params(c.form)})
+			s.cfg.Calls.Add(fault.Call{At: s.now(), Method: name, Params: params(c.form), From: c.from, Fault: c.fault})
 		}
 	}()
 	next := func(w http.ResponseWriter, r *http.Request) {
 		reached = true
 		s.runMethod(w, r, c)
 	}
-	s.cfg.Faults.Serve(w, r, name, next, func(w http.ResponseWriter, f fault.Fault) {
+	f, _ := s.cfg.Faults.Take(name)
+	c.fault = f.Kind
+	f.Serve(w, r, next, func(w http.ResponseWriter, f fault.Fault) {
 		if f.Status >= 500 && f.Status < 505 { // no codes of VK's are there
 			http.Error(w, http.StatusText(f.Status), f.Status)
 			return
@@ -112,7 +116,7 @@ func (s *Server) runMethod(w http.ResponseWriter, r *http.Request, c *call) {
 	}
 	s.mu.Unlock()
 
-	entry := fault.Call{At: at, Method: c.name, Params: params(c.form), Status: http.StatusOK, Effect: c.effect}
+	entry := fault.Call{At: at, Method: c.name, Params: params(c.form), Status: http.StatusOK, Effect: c.effect, From: c.from, Fault: c.fault}
 	if fail != nil {
 		entry.Result = s.writeError(w, c, fail)
 	} else {

@@ -172,7 +172,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // status is the HTTP status here.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, name string, next http.HandlerFunc) {
 	s.cfg.Faults.Serve(w, r, name, next, func(w http.ResponseWriter, f fault.Fault) {
-		setDefault(&f.Status, http.StatusInternalServerError)
+		if f.Status < http.StatusBadRequest { // a code of VK's methods
+			f.Status = http.StatusInternalServerError
+		}
 		http.Error(w, http.StatusText(f.Status), f.Status)
 	})
 }

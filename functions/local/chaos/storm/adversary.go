@@ -9,7 +9,6 @@ import (
 	"syscall"
 	"time"
 
-	"supportbot/functions/local/chaos/process"
 	"supportbot/shared/backend"
 	"supportbot/shared/sandbox/fault"
 )
@@ -18,13 +17,13 @@ import (
 type adversary struct {
 	w *world
 
-	mu     sync.Mutex
-	done   map[string]int // blows by kind
-	met    map[string]int // calls and messages that met one
-	rules  []rule
-	wipes  []time.Time // of Redis
-	thaws  []time.Time // of processes
-	broken []error     // what of the adversary's own failed
+	mu      sync.Mutex
+	tally   tally
+	rules   []rule
+	wipes   []time.Time // of Redis
+	crashes []time.Time // of processes and Postgres
+	thaws   []Thaw
+	broken  []error // what of the adversary's own failed
 
 	stores sync.Mutex // held while Postgres is away
 	under  sync.WaitGroup
@@ -38,7 +37,7 @@ type rule struct {
 }
 
 func newAdversary(w *world) *adversary {
-	return &adversary{w: w, done: map[string]int{}, met: map[string]int{}}
+	return &adversary{w: w, tally: tally{}}
 }
 
 // run does the blows in their time, and returns when all of them are over and what they
@@ -64,24 +63,24 @@ func (a *adversary) run(ctx context.Context, blows []blow) error {
 }
 
 func (a *adversary) strike(ctx context.Context, b blow) {
-	a.mu.Lock()
-	a.done[b.kind]++
-	a.mu.Unlock()
-	place := a.w.places[b.who%len(a.w.places)]
-	service := b.who % len(services)
+	n := b.who % len(a.w.places)
+	place, service := a.w.places[n], b.who%len(services)
 	switch b.kind {
 	case killed:
+		a.happen(b.kind)
 		place.Present().Kill()
 	case frozen:
-		a.freeze(ctx, place.Present(), b.last)
+		a.freeze(ctx, n, b.last)
 	case restarted:
-		a.fail(a.restart(ctx, manners[b.many].end, b.last))
+		a.fail(a.restart(ctx, b.many, b.last))
 	case wiped:
 		a.wipe(ctx)
 	case skewed:
+		a.count(skewed, 1, 1)
 		place.Present().Skew(b.by)
 	case crammed:
-		a.fail(without(ctx, a.w.scratch(b.who%len(a.w.places)), b.last))
+		a.count(crammed, 1, 0)
+		a.fail(without(ctx, a.w.scratch(n), b.last))
 	case revoked:
 		a.revoke(ctx, service, b.last)
 	case cut:
@@ -89,8 +88,10 @@ func (a *adversary) strike(ctx context.Context, b blow) {
 		_ = sleep(ctx, b.last)
 		a.w.queue.lie(false)
 	case refused:
+		a.count(refused, b.many, 0)
 		a.w.gateway.refuse.Add(int64(b.many))
 	case forgotten:
+		a.count(forgotten, b.many, 0)
 		a.w.gateway.forget.Add(int64(b.many))
 	case misled, ailing:
 		a.put(service, b.kind, b.rule)
@@ -106,11 +107,22 @@ func (a *adversary) fail(err error) {
 	a.broken = append(a.broken, err)
 }
 
-func (a *adversary) freeze(ctx context.Context, p *process.Process, d time.Duration) {
+// happen notes a fault that is met when it happens, and crashes something.
+func (a *adversary) happen(kind string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.tally.done(kind)
+	a.crashes = append(a.crashes, time.Now())
+}
+
+func (a *adversary) freeze(ctx context.Context, n int, d time.Duration) {
+	p := a.w.places[n].Present()
+	a.happen(frozen)
 	p.Freeze()
 	_ = sleep(ctx, d)
 	a.mu.Lock()
-	a.thaws = append(a.thaws, time.Now())
+	a.thaws = append(a.thaws, Thaw{n, time.Now()})
+	a.crashes = append(a.crashes, time.Now())
 	a.mu.Unlock()
 	p.Thaw()
 }
@@ -130,13 +142,17 @@ var manners = []struct {
 	{"by a crash", (*backend.Server).Kill},
 }
 
-func (a *adversary) restart(ctx context.Context, end func(*backend.Server) error, away time.Duration) error {
+func (a *adversary) restart(ctx context.Context, manner int, away time.Duration) error {
 	a.stores.Lock()
 	defer a.stores.Unlock()
-	if err := end(a.w.Postgres); err != nil {
+	a.happen(restarted + " " + manners[manner].name)
+	if err := manners[manner].end(a.w.Postgres); err != nil {
 		return fmt.Errorf("end PostgreSQL: %w", err)
 	}
 	_ = sleep(ctx, away)
+	a.mu.Lock()
+	a.crashes = append(a.crashes, time.Now())
+	a.mu.Unlock()
 	if err := a.w.Postgres.Start(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("start PostgreSQL: %w", err)
 	}
@@ -151,6 +167,7 @@ func (a *adversary) wipe(ctx context.Context) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.tally.done(wiped)
 	a.wipes = append(a.wipes, time.Now())
 }
 
@@ -174,7 +191,9 @@ func (a *adversary) put(service int, kind string, f fault.Fault) {
 	set := a.w.faults[service]
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.rules = append(a.rules, rule{set, set.Add(f), fmt.Sprintf("%s: %s, %s", kind, services[service].name, f.Kind)})
+	kind = fmt.Sprintf("%s: %s, %s", kind, services[service].name, f.Kind)
+	a.tally.inject(kind, f.Times)
+	a.rules = append(a.rules, rule{set, set.Add(f), kind})
 }
 
 // revoke makes a service refuse every call for its token.
@@ -186,14 +205,16 @@ func (a *adversary) revoke(ctx context.Context, service int, d time.Duration) {
 	}
 	_ = sleep(ctx, d)
 	for _, id := range ids {
-		a.count(revoked+": "+s.name, set.Remove(id))
+		a.count(revoked+": "+s.name, 0, set.Remove(id))
 	}
+	a.count(revoked+": "+s.name, 1, 0)
 }
 
-func (a *adversary) count(kind string, n int) {
+func (a *adversary) count(kind string, injected, met int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.met[kind] += n
+	a.tally.inject(kind, injected)
+	a.tally.meet(kind, met)
 }
 
 // peace takes back every fault that is left.
@@ -207,19 +228,27 @@ func (a *adversary) peace() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, r := range a.rules {
-		a.met[r.kind] += r.set.Remove(r.id)
+		a.tally.meet(r.kind, r.set.Remove(r.id))
 	}
-	a.met[refused], a.met[forgotten] = int(a.w.gateway.refused.Load()), int(a.w.gateway.forgotten.Load())
-	for kind, n := range a.w.queue.met() {
-		a.met[kind] = n
-	}
+	a.tally.meet(refused, int(a.w.gateway.refused.Load()))
+	a.tally.meet(forgotten, int(a.w.gateway.forgotten.Load()))
+	a.tally.add(a.w.queue.tally())
 }
 
-// moments says when Redis was emptied, and when frozen processes went on.
-func (a *adversary) moments() (wipes, thaws []time.Time) {
+// A storm so long over so many is to meet everything that is in it.
+const (
+	wholeStorm  = 2 * time.Minute
+	wholePeople = 200
+)
+
+// tell writes down what excuses differences.
+func (a *adversary) tell(b *Books) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return slices.Clone(a.wipes), slices.Clone(a.thaws)
+	b.Wipes, b.Crashes, b.Thaws = slices.Clone(a.wipes), slices.Clone(a.crashes), slices.Clone(a.thaws)
+	if a.w.Storm >= wholeStorm && a.w.Customers >= wholePeople {
+		b.Unmet = a.tally.unmet()
+	}
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -21,9 +21,21 @@ func (c *customer) agent(ctx context.Context, key string, e tracker.Edit) error 
 	}
 	if told := statuses[e.Status]; told != "" {
 		subject, _, _ := strings.Cut(k.Summary, " ")
-		c.writes(&Written{Token: subject, And: "статус «" + told + "»", Job: ticket.ChangeKey(k.ID, ""), Kind: "status"})
+		c.writes(&Written{Token: subject, And: "статус «" + told + "»", Job: ticket.ChangeKey(k.ID, c.w.changed(key, e.Status)), Kind: "status"})
 	}
 	return ctx.Err()
+}
+
+// changed gives the id of the change that brought a ticket into a status.
+func (w *world) changed(key, status string) (id string) {
+	for _, c := range w.tracker.History(key) {
+		for _, f := range c.Fields {
+			if f.Key == "status" && f.To == status {
+				id = c.ID
+			}
+		}
+	}
+	return id
 }
 
 func (c *customer) writes(d *Written) *Written {

@@ -21,7 +21,9 @@ type customer struct {
 
 	forms   []*Form
 	written []*Written
-	trouble error // of the play, not of the platform
+	ratings []Rating
+	bursts  map[string]int // of messages, by token
+	trouble error          // of the play, not of the platform
 }
 
 // How long people wait before they do something about it.
@@ -116,7 +118,8 @@ func (c *customer) open(ctx context.Context) (key string, err error) {
 		}
 		return "", err
 	}
-	if !c.phone.press("Отправить") {
+	f.pressed = time.Now()
+	if f.press = c.phone.press("Отправить"); f.press == "" {
 		return "", errSilence
 	}
 	err = c.until(ctx, answerWait, func() bool {
@@ -177,9 +180,10 @@ func (c *customer) talk(ctx context.Context, key string) error {
 
 // adds sends a message or several at once, and answers what the bot asks about them.
 func (c *customer) adds(ctx context.Context, key string, said *[]string) error {
-	seen := last(c.phone.got())
+	seen, burst := last(c.phone.got()), c.serial
 	for range 1 + c.rand.IntN(3) {
 		token := c.token("M")
+		c.bursts[token] = burst
 		*said = append(*said, token)
 		if text := canary + " " + token + " и ещё"; c.chance(25) {
 			c.phone.photo(text)
@@ -191,7 +195,7 @@ func (c *customer) adds(ctx context.Context, key string, said *[]string) error {
 	if err != nil { // no question
 		return ctx.Err()
 	}
-	if strings.Contains(m.Text, "К какому относится") && c.phone.press(key) {
+	if strings.Contains(m.Text, "К какому относится") && c.phone.press(key) != "" {
 		return nil
 	}
 	c.phone.press("Не отправлять")
@@ -221,11 +225,14 @@ func (c *customer) rated(ctx context.Context, key string) error {
 	if _, err := c.waits(ctx, seen, promptWait, "Спасибо за оценку"); err != nil {
 		return err
 	}
+	c.ratings = append(c.ratings, Rating{c.phone.address(), key, "5"})
 	if c.chance(50) {
 		c.pause(ctx)
 		c.phone.press("Без отзыва")
 		_, err := c.waits(ctx, seen, promptWait, "Спасибо!")
 		return err
 	}
-	return c.step(ctx, func() { c.phone.write(canary + " " + c.token("R") + " быстро") }, "отзыв передан")
+	remark := c.token("R")
+	c.bursts[remark] = c.serial
+	return c.step(ctx, func() { c.phone.write(canary + " " + remark + " быстро") }, "отзыв передан")
 }

@@ -14,27 +14,28 @@ import (
 // newsEvery is how often there is a broadcast: by turns news and maintenance notices.
 const newsEvery = 12 * time.Second
 
-// news asks for broadcasts until ctx ends, and gives how many were taken. As a program
-// would, it repeats a request with its key until it is answered.
-func (w *world) news(ctx context.Context) (taken int) {
+// news asks for broadcasts until ctx ends, and gives those that it asked for. As a
+// program would, it repeats a request with its key until it is answered.
+func (w *world) news(ctx context.Context) (all []News) {
 	for sleep(ctx, newsEvery) == nil {
 		kind := broadcast.News
-		if taken%2 == 1 {
+		if len(all)%2 == 1 {
 			kind = broadcast.Maintenance
 		}
-		word := fmt.Sprintf("B0N%dE", taken+1)
+		word := fmt.Sprintf("B0N%dE", len(all)+1)
+		all = append(all, News{Token: word, Asked: time.Now()})
 		body, err := json.Marshal(map[string]any{"kind": kind, "texts": map[string]string{"ru": word + " новости"}, "audience": map[string]any{}})
 		if err != nil {
 			panic(err) // made of texts
 		}
 		for !w.asks(ctx, word, body) {
 			if sleep(ctx, time.Second) != nil {
-				return taken
+				return all
 			}
 		}
-		taken++
+		all[len(all)-1].Taken = true
 	}
-	return taken
+	return all
 }
 
 func (w *world) asks(ctx context.Context, key string, body []byte) bool {

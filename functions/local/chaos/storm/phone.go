@@ -17,23 +17,27 @@ type phone interface {
 	photo(caption string)
 	// start opens the chat by a link to a category.
 	start(payload string)
-	// press presses the newest button whose label contains the text; false if there
-	// is none.
-	press(label string) bool
-	// got gives the bot's messages, oldest first.
+	// press presses the newest button whose label contains the text, and gives the id
+	// of that; "" if there is none.
+	press(label string) string
+	// got gives the bot's messages, oldest first; said those of the customer.
 	got() []Got
+	said() []wrote
 }
 
-// Got is a message of the bot's as its customer has it.
-type Got struct {
-	ID    int64
-	Text  string // the names of its files behind it
-	At    time.Time
-	label map[string]string // of buttons: what pressing them takes
+// wrote is a message of a customer's.
+type wrote struct {
+	ID   int64
+	Text string
+	At   time.Time
+	File string // bytes
 }
 
 // picture is the smallest file that passes for a photo.
-var picture = []byte("\xff\xd8\xff\xe0\x00\x10JFIF\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00\xff\xd9")
+const picture = "\xff\xd8\xff\xe0\x00\x10JFIF\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00\xff\xd9"
+
+// photo is another one for each caption.
+func photo(caption string) []byte { return []byte(picture + caption) }
 
 // Numbers of customers begin here: above what fits into 32 bits in Telegram, as real
 // ones may be.
@@ -58,18 +62,32 @@ func (p *onTelegram) address() string { return fmt.Sprint(messenger.Telegram, ":
 func (p *onTelegram) write(text string) { p.c.Write(text) }
 
 func (p *onTelegram) photo(caption string) {
-	p.c.Send(telegram.Content{Text: caption, File: &telegram.File{Kind: "photo", Name: "photo.jpg", MIME: "image/jpeg", Data: picture}})
+	p.c.Send(telegram.Content{Text: caption, File: &telegram.File{Kind: "photo", Name: "photo.jpg", MIME: "image/jpeg", Data: photo(caption)}})
 }
 
 func (p *onTelegram) start(payload string) { p.c.Start(payload) }
 
-func (p *onTelegram) press(label string) bool {
+func (p *onTelegram) press(label string) string {
 	id, _, data := newest(p.got(), label)
 	if id == 0 {
-		return false
+		return ""
 	}
-	_, _, err := p.c.Press(id, data)
-	return err == nil
+	_, press, _ := p.c.Press(id, data)
+	return press
+}
+
+func (p *onTelegram) said() (all []wrote) {
+	for _, m := range p.s.Chat(p.c.Chat()) {
+		if m.Out {
+			continue
+		}
+		w := wrote{ID: m.ID, Text: m.Text, At: m.Time}
+		if m.File != nil {
+			w.File = string(m.File.Data)
+		}
+		all = append(all, w)
+	}
+	return all
 }
 
 func (p *onTelegram) got() (all []Got) {
@@ -105,18 +123,32 @@ func (p *onVK) address() string { return fmt.Sprint(messenger.VK, ":", p.c.Peer(
 func (p *onVK) write(text string) { p.c.Write(text) }
 
 func (p *onVK) photo(caption string) {
-	p.c.Send(vk.Content{Text: caption, Attachments: []vk.Attachment{p.s.Photo(p.c.Peer(), picture)}})
+	p.c.Send(vk.Content{Text: caption, Attachments: []vk.Attachment{p.s.Photo(p.c.Peer(), photo(caption))}})
 }
 
 func (p *onVK) start(payload string) { p.c.Start(payload) }
 
-func (p *onVK) press(label string) bool {
+func (p *onVK) press(label string) string {
 	id, label, _ := newest(p.got(), label)
 	if id == 0 {
-		return false
+		return ""
 	}
-	_, _, err := p.c.Press(id, label)
-	return err == nil
+	_, press, _ := p.c.Press(id, label)
+	return press
+}
+
+func (p *onVK) said() (all []wrote) {
+	for _, m := range p.s.Chat(p.c.Peer()) {
+		if m.Out {
+			continue
+		}
+		w := wrote{ID: m.ID, Text: m.Text, At: m.Time}
+		if len(m.Files) > 0 {
+			w.File = string(m.Files[0].Data)
+		}
+		all = append(all, w)
+	}
+	return all
 }
 
 func (p *onVK) got() (all []Got) {

@@ -38,26 +38,28 @@ const (
 	ailing    = "service fails"
 )
 
-// mean says how often each kind happens: once in so long, on average, and at least once.
+// mean says how often each kind happens: once in so long, on average, and at least once,
+// or as often as least says.
 var kinds = []struct {
-	kind string
-	mean time.Duration
-	draw func(r *rand.Rand, b *blow)
+	kind  string
+	mean  time.Duration
+	draw  func(r *rand.Rand, b *blow)
+	least int
 }{
-	{killed, 8 * time.Second, func(*rand.Rand, *blow) {}},
-	{frozen, 20 * time.Second, func(r *rand.Rand, b *blow) { b.last = between(r, time.Second, 6*time.Second) }},
+	{killed, 8 * time.Second, func(*rand.Rand, *blow) {}, 1},
+	{frozen, 20 * time.Second, func(r *rand.Rand, b *blow) { b.last = between(r, time.Second, 6*time.Second) }, 1},
 	{restarted, 40 * time.Second, func(r *rand.Rand, b *blow) {
 		b.many, b.last = r.IntN(len(manners)), between(r, 0, 3*time.Second)
-	}},
-	{wiped, 45 * time.Second, func(*rand.Rand, *blow) {}},
-	{skewed, 12 * time.Second, func(r *rand.Rand, b *blow) { b.by = between(r, -2*time.Minute, 2*time.Minute).Round(time.Second) }},
-	{crammed, 20 * time.Second, func(r *rand.Rand, b *blow) { b.last = between(r, 2*time.Second, 8*time.Second) }},
-	{revoked, 30 * time.Second, func(r *rand.Rand, b *blow) { b.last = between(r, 2*time.Second, 6*time.Second) }},
-	{cut, 30 * time.Second, func(r *rand.Rand, b *blow) { b.last = between(r, time.Second, 4*time.Second) }},
-	{refused, 4 * time.Second, func(r *rand.Rand, b *blow) { b.many = 1 + r.IntN(4) }},
-	{forgotten, 4 * time.Second, func(r *rand.Rand, b *blow) { b.many = 1 + r.IntN(3) }},
-	{misled, 1500 * time.Millisecond, func(r *rand.Rand, b *blow) { b.rule = confusion(r, services[b.who%len(services)]) }},
-	{ailing, 700 * time.Millisecond, func(r *rand.Rand, b *blow) { b.rule = ailment(r, services[b.who%len(services)]) }},
+	}, 1},
+	{wiped, 45 * time.Second, func(*rand.Rand, *blow) {}, 1},
+	{skewed, 12 * time.Second, func(r *rand.Rand, b *blow) { b.by = between(r, -2*time.Minute, 2*time.Minute).Round(time.Second) }, 2},
+	{crammed, 20 * time.Second, func(r *rand.Rand, b *blow) { b.last = between(r, 2*time.Second, 8*time.Second) }, 1},
+	{revoked, 30 * time.Second, func(r *rand.Rand, b *blow) { b.last = between(r, 2*time.Second, 6*time.Second) }, 3},
+	{cut, 30 * time.Second, func(r *rand.Rand, b *blow) { b.last = between(r, time.Second, 4*time.Second) }, 1},
+	{refused, 4 * time.Second, func(r *rand.Rand, b *blow) { b.many = 1 + r.IntN(4) }, 1},
+	{forgotten, 4 * time.Second, func(r *rand.Rand, b *blow) { b.many = 1 + r.IntN(3) }, 1},
+	{misled, 1500 * time.Millisecond, func(r *rand.Rand, b *blow) { b.rule = confusion(r, services[b.who%len(services)]) }, 1},
+	{ailing, 700 * time.Millisecond, func(r *rand.Rand, b *blow) { b.rule = ailment(r, services[b.who%len(services)]) }, 1},
 }
 
 func between(r *rand.Rand, from, to time.Duration) time.Duration {
@@ -68,8 +70,11 @@ func between(r *rand.Rand, from, to time.Duration) time.Duration {
 func plan(seed uint64, storm time.Duration) (all []blow) {
 	for i, k := range kinds {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
-		for range max(1, int(storm/k.mean)) {
+		for n := range max(1, k.least, int(storm/k.mean)) {
 			b := blow{at: between(r, 0, storm), kind: k.kind, who: r.IntN(1 << 10)}
+			if k.kind == revoked { // every service's
+				b.who = n
+			}
 			k.draw(r, &b)
 			all = append(all, b)
 		}

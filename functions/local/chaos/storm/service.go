@@ -29,7 +29,7 @@ var services = []service{
 		hook: telegram.WebhookMethod, hooked: []fault.Kind{fault.Duplicate, fault.Late, fault.Delay},
 	},
 	{
-		name: "VK", methods: []string{"messages.send", "messages.send", "messages.*", "*"}, all: []string{"*"},
+		name: "VK", methods: []string{"messages.send", "messages.send", "messages.*", "*"}, all: []string{"*.*", "execute"},
 		statuses: []int{6, 10, http.StatusInternalServerError, http.StatusServiceUnavailable}, denied: 5,
 		hook: vk.CallbackMethod, hooked: []fault.Kind{fault.Duplicate, fault.Late, fault.Delay, fault.Drop},
 	},

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -22,9 +20,9 @@ type sheet struct {
 	Options
 	began, struck, over time.Time // of the calm, of the storm, of the peace
 	converged           time.Duration
-	news                int // broadcasts
+	news                int // broadcasts that were taken
 	balance             *Balance
-	adversary           *adversary
+	faults              tally
 	calm, storm         traffic
 	uncertain, reviews  []string
 	logged              int64
@@ -56,11 +54,16 @@ plan:
 func (s *sheet) count(ctx context.Context, w *world) error {
 	s.calm, s.storm = w.traffic(s.began, s.struck), w.traffic(s.struck, s.over)
 	s.logged = w.log.written()
+	for _, n := range w.asked {
+		if n.Taken {
+			s.news++
+		}
+	}
 	s.refusals = map[string]int{}
 	for _, c := range append(w.calls.telegram.Since(0), w.calls.vk.Since(0)...) {
 		if c.Status == http.StatusTooManyRequests || strings.Contains(string(c.Result), `"error_code":6,`) {
 			when := ""
-			if c.At.Before(s.struck) {
+			if c.At.Before(w.struck) {
 				when = " in calm"
 			}
 			s.refusals[c.Method+when]++
@@ -107,20 +110,23 @@ func (s *sheet) print(out io.Writer) {
 	row := func(name, format string, args ...any) {
 		_, _ = fmt.Fprintf(p, "%s\t%s\n", name, fmt.Sprintf(format, args...))
 	}
-	row("\nfaults", "done or met")
-	for _, kind := range slices.Sorted(maps.Keys(s.adversary.done)) {
-		if kind != misled && kind != ailing && kind != refused && kind != forgotten && kind != revoked {
-			row("  "+kind, "%d", s.adversary.done[kind])
+	row("\nfaults by kind", "injected, met")
+	for _, kind := range s.faults.kinds() {
+		if m := s.faults[kind]; kind == crammed {
+			row("  "+kind, "%d, nobody looks there: no process leaves anything in it", m.Injected)
+		} else {
+			row("  "+kind, "%d, %d", m.Injected, m.Met)
 		}
 	}
-	for _, kind := range slices.Sorted(maps.Keys(s.adversary.met)) {
-		row("  "+kind, "%d", s.adversary.met[kind])
-	}
-	row("messages of customers taken", "%d: %d in exactly one ticket, %d left with the customer by a question, %d in review", b.Said, b.Recorded, b.Returned, b.Held)
-	row("forms", "%d begun, %d tickets, %d begun again", b.Forms, b.Tickets, b.Again)
+	row("messages of customers", "%d: %d in exactly one ticket, %d left with the customer by a question, %d in review, %d that VK never brought and a wipe hid",
+		b.Said, b.Recorded, b.Returned, b.Held, b.Unbrought)
+	row("photos", "%d, byte by byte in their tickets", b.Photos)
+	row("forms", "%d begun, %d tickets, %d begun again, %d forgotten by a wipe and said so", b.Forms, b.Tickets, b.Again, b.Told)
+	row("ratings", "%d", b.Ratings)
 	row("answers, files, statuses", "%d: %d came once, %d twice and said to be so, %d in review", b.Answers, b.Once, b.Twice, b.Review)
-	row("notes for colleagues", "%d, none came to a customer", b.Notes)
+	row("notes for colleagues", "%d", b.Notes)
 	row("broadcasts", "%d: %d copies came once, %d uncertain", s.news, b.News, b.NewsUncertain)
+	row("messages that queues gave up", "%d", b.Letters)
 	row("uncertain", "%s", listing(s.uncertain))
 	row("in review", "%s", listing(s.reviews))
 	row("into the ticket", "median %s, longest %s", b.Ticket.Median.Round(time.Millisecond), b.Ticket.Longest.Round(time.Millisecond))
@@ -129,11 +135,11 @@ func (s *sheet) print(out io.Writer) {
 	row("messages a second", "%.1f in calm (%d in, %d out), %.1f in the storm (%d in, %d out): %.2f", s.calm.rate(), s.calm.in, s.calm.out,
 		s.storm.rate(), s.storm.in, s.storm.out, s.storm.rate()/s.calm.rate())
 	for _, w := range b.Windows {
-		row("most of "+w.Name, "%d, the limit is %d and %d may arrive; %.1f s after the storm began", w.Most, w.Limit, w.Allowed, w.At.Sub(s.struck).Seconds())
+		row("most of "+w.Name, "%d, the limit is %d, allowed are %d%s", w.Most, w.Limit, w.Allowed, s.when(w))
 	}
-	row("calls of processes just thawed", "%d, in no window", b.Thawed)
+	row("calls in no window", "%d of processes just thawed, %d just after a wipe", b.Thawed, b.Wiped)
 	row("refused for being too many", "%v", s.refusals)
-	row("lines of logs without a canary", "%d", s.logged)
+	row("lines of logs", "%d", s.logged)
 	_ = p.Flush()
 	if len(b.Wrong) == 0 {
 		_, _ = fmt.Fprintln(out, "the books balance")
@@ -142,6 +148,14 @@ func (s *sheet) print(out io.Writer) {
 	for _, w := range b.Wrong {
 		_, _ = fmt.Fprintln(out, "WRONG:", w)
 	}
+}
+
+// when says when a window was.
+func (s *sheet) when(w Window) string {
+	if w.Most == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %.1f s after the storm began", w.At.Sub(s.struck).Seconds())
 }
 
 func listing(lines []string) string {

@@ -49,7 +49,7 @@ func Play(ctx context.Context, o Options, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	s.adversary = w.adversary
+	s.faults = w.adversary.tally
 	if err := s.weather(ctx, w, blows); err != nil {
 		return fmt.Errorf("%w; left is %s", err, w.left(ctx))
 	}
@@ -81,7 +81,7 @@ func (s *sheet) weather(ctx context.Context, w *world, blows []blow) error {
 	people.Add(1)
 	go func() {
 		defer people.Done()
-		s.news = w.news(ctx)
+		w.asked = w.news(ctx)
 	}()
 	if err := sleep(ctx, w.think); err != nil { // until they have begun
 		return err
@@ -91,6 +91,7 @@ func (s *sheet) weather(ctx context.Context, w *world, blows []blow) error {
 		return err
 	}
 	s.struck = time.Now()
+	w.struck = s.struck
 	w.queue.begin()
 	if err := w.adversary.run(ctx, blows); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,6 +53,10 @@ type world struct {
 	rest       sync.RWMutex        // held: no process starts
 	vars       []map[string]string // of the processes, for those who hold rest
 	ahead      time.Duration       // how far their clocks are on, see elapse
+	hosts      map[string]int      // addresses of services, by the processes that know them
+	limiter    *limiter
+	struck     time.Time // when the calm was over
+	asked      []News    // broadcasts, once everybody has gone
 	customers  []*customer
 	think      time.Duration // of a customer, on average
 	closers    []func() error
@@ -69,7 +74,7 @@ type world struct {
 }
 
 func newWorld(ctx context.Context, o Options) (w *world, err error) {
-	w = &world{Options: o, keys: map[string]string{}, gateway: &gateway{client: http.Client{Timeout: gatewayTime}}}
+	w = &world{Options: o, keys: map[string]string{}, hosts: map[string]int{}, gateway: &gateway{client: http.Client{Timeout: gatewayTime}}}
 	w.adversary = newAdversary(w)
 	w.queue = newLiar(platform.NewQueue(nil), o.Seed)
 	defer func() {
@@ -82,7 +87,7 @@ func newWorld(ctx context.Context, o Options) (w *world, err error) {
 		return w, fmt.Errorf("make log: %w", err)
 	}
 	w.closers = append(w.closers, file.Close)
-	w.log = &watch{next: file}
+	w.log = newWatch(file, o.Postgres.URL(), o.Redis.URL())
 	w.services()
 	if err := w.stores(ctx); err != nil {
 		return w, err
@@ -129,6 +134,10 @@ func (w *world) stores(ctx context.Context) (err error) {
 	}
 	w.redis = redis.NewClient(o)
 	w.closers = append(w.closers, w.redis.Close)
+	if w.limiter, err = listen(ctx, w.Redis.URL()); err != nil {
+		return err
+	}
+	w.closers = append(w.closers, w.limiter.close)
 	hash := sha256.Sum256([]byte(apiKey))
 	if _, err := w.db.Exec(ctx, `INSERT INTO api_keys (name, role, hash) VALUES ('storm', 'admin', $1)`, hash[:]); err != nil {
 		return fmt.Errorf("make key: %w", err)
@@ -145,19 +154,24 @@ func (w *world) serve(h http.Handler) string {
 // work starts the processes and the gateway before them.
 func (w *world) work() error {
 	vars := map[string]string{
-		"DATABASE_URL": w.Postgres.URL(), "DATABASE_MAX_CONNS": "3", "REDIS_URL": w.Redis.URL(),
-		"TELEGRAM_TOKEN": telegramToken, "TELEGRAM_WEBHOOK_SECRET": secret, "TELEGRAM_API_URL": w.serve(w.telegram),
-		"VK_TOKEN": vkToken, "VK_GROUP_ID": fmt.Sprint(vkGroup), "VK_SECRET": secret, "VK_CONFIRMATION": "confirm", "VK_API_URL": w.serve(w.vk),
+		"DATABASE_URL": withPassword(w.Postgres.URL()), "DATABASE_MAX_CONNS": "3", "REDIS_URL": w.Redis.URL(),
+		"TELEGRAM_TOKEN": telegramToken, "TELEGRAM_WEBHOOK_SECRET": secret,
+		"VK_TOKEN": vkToken, "VK_GROUP_ID": fmt.Sprint(vkGroup), "VK_SECRET": secret, "VK_CONFIRMATION": "confirm",
 		"TRACKER_TOKEN": trackerToken, "TRACKER_ORG_ID": "77", "TRACKER_QUEUE": "SUP", "TRACKER_WEBHOOK_SECRET": secret,
-		"TRACKER_API_URL": w.serve(w.tracker), "TRACKER_RATE_PER_SECOND": "100",
-		process.QueueVariable: w.serve(platform.ServeQueue(w.queue.broker)),
+		"TRACKER_RATE_PER_SECOND": fmt.Sprint(trackerLimit),
+		process.QueueVariable:     w.serve(platform.ServeQueue(w.queue)),
 	}
-	w.trackerURL = vars["TRACKER_API_URL"]
+	w.trackerURL = w.serve(w.tracker)
+	w.vk.SetURL(w.serve(w.vk)) // of files
 	for i := range w.Processes {
 		own := maps.Clone(vars)
 		own["TMPDIR"] = w.scratch(i)
 		if err := os.Mkdir(own["TMPDIR"], 0o700); err != nil {
 			return fmt.Errorf("make temporary folder: %w", err)
+		}
+		for name, service := range map[string]http.Handler{"TELEGRAM_API_URL": w.telegram, "VK_API_URL": w.vk, "TRACKER_API_URL": w.tracker} {
+			own[name] = w.serve(service)
+			w.hosts[strings.TrimPrefix(own[name], "http://")] = i
 		}
 		w.vars = append(w.vars, own)
 		p := process.NewPlace(own, w.log.of(), w.between)
@@ -169,6 +183,17 @@ func (w *world) work() error {
 	w.gateway.places = w.places
 	w.url = w.serve(w.gateway)
 	return nil
+}
+
+// withPassword gives an address with a password, which a database that trusts everybody
+// does not look at.
+func withPassword(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address
+	}
+	u.User = url.UserPassword(u.User.Username(), canary+"-database-password")
+	return u.String()
 }
 
 // scratch is the temporary folder of a process.
@@ -186,7 +211,7 @@ func (w *world) between() error {
 func (w *world) people() {
 	w.think = max(time.Second, time.Duration(w.Customers)*50*time.Millisecond)
 	for i := range w.Customers {
-		c := &customer{w: w, n: i + 1, rand: rand.New(rand.NewPCG(w.Seed, 1<<40+uint64(i)))}
+		c := &customer{w: w, n: i + 1, bursts: map[string]int{}, rand: rand.New(rand.NewPCG(w.Seed, 1<<40+uint64(i)))}
 		if i%2 == 0 {
 			c.phone = w.onTelegram(i)
 		} else {

@@ -1,0 +1,94 @@
+package storm
+
+import (
+	"regexp"
+	"slices"
+	"time"
+)
+
+// Brought is a call by which a messenger brought a message, taken or not.
+type Brought struct {
+	Chat   string
+	Number int64
+	At     time.Time
+}
+
+// late is in entries that say themselves that they came late, with the time at which
+// they were written.
+var late = regexp.MustCompile(`отправлено (\d\d\.\d\d\.\d{4} \d\d:\d\d:\d\d), пришло позже`)
+
+// moscow is the zone of the times in tickets.
+var moscow = time.FixedZone("MSK", 3*60*60)
+
+// ordered: in a ticket messages stand as they were written, but for those that say
+// themselves that they came late; and these did, and say when they were written.
+func (l *Balance) ordered(b *Books) {
+	said := map[string]Said{}
+	for _, s := range b.Said {
+		said[s.Token] = s
+	}
+	for _, k := range b.Tickets {
+		newest := Said{}
+		for _, e := range k.Entries {
+			words := late.FindStringSubmatch(e.Text)
+			for _, t := range tokens(e.Text) {
+				s, ok := said[t]
+				switch {
+				case !ok || t[0] != 'M':
+				case words != nil:
+					l.late(b, k, s, words[1])
+				case s.Number < newest.Number:
+					l.wrong("in %s message %s stands behind %s", k.Key, t, newest.Token)
+				default:
+					newest = s
+				}
+			}
+		}
+	}
+}
+
+func (l *Balance) late(b *Books, k Ticket, s Said, shown string) {
+	at, err := time.ParseInLocation("02.01.2006 15:04:05", shown, moscow)
+	if off := at.Sub(s.At).Abs(); err != nil || off > 2*time.Second {
+		l.wrong("in %s message %s says it is of %s, it is of %s", k.Key, s.Token, shown, s.At.In(moscow).Format(time.TimeOnly))
+	}
+	if !b.overtaken(s) {
+		l.wrong("in %s message %s says it came late, and nothing overtook it", k.Key, s.Token)
+	}
+}
+
+// beside is how far apart the ends of calls may be that are handled at the same time.
+const beside = 2 * time.Second
+
+// overtaken reports whether a newer message of the chat was brought before the last call
+// that brought this one, or beside it; one that was never brought was found much later.
+func (b *Books) overtaken(s Said) bool {
+	var last time.Time
+	for _, one := range b.Brought {
+		if one.Chat == s.Chat && one.Number == s.Number && one.At.After(last) {
+			last = one.At
+		}
+	}
+	return slices.ContainsFunc(b.Brought, func(one Brought) bool {
+		return one.Chat == s.Chat && one.Number > s.Number && (!s.Brought || !one.At.After(last.Add(beside)))
+	})
+}
+
+// inOrder: a customer first sees answers, their files and statuses as they were written.
+func (l *Balance) inOrder(b *Books) {
+	newest := map[string]int64{}
+	earlier := func(x, y Written) int { return x.At.Compare(y.At) }
+	for _, d := range slices.SortedStableFunc(slices.Values(b.Written), earlier) {
+		if d.Kind == "inside" || d.Loose {
+			continue
+		}
+		n, first := count(b.Chats[d.Chat], d)
+		if n == 0 {
+			continue
+		}
+		if first.ID < newest[d.Chat] {
+			l.wrong("%s %s came to %s before an earlier one", d.Kind, d.Token, d.Chat)
+		}
+		newest[d.Chat] = max(newest[d.Chat], first.ID)
+	}
+}

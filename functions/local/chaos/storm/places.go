@@ -1,0 +1,74 @@
+package storm
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Place is a place that the limiter gave: when the call may be made, by Redis' clock.
+type Place struct {
+	Key string // of the limit
+	At  time.Time
+	Era int // of the limiter's memory: each wipe begins another one
+}
+
+// places: the limiter itself kept to the limits, to the microsecond, and no call was made
+// without a place.
+func (l *Balance) places(b *Books) {
+	given := map[string]map[string][]time.Time{} // by measure, by key and era
+	for _, m := range measures {
+		given[m.name] = map[string][]time.Time{}
+	}
+	count := map[string]int{}
+	for _, p := range b.Places {
+		name := measured(p.Key)
+		if name == "" {
+			continue
+		}
+		count[name]++
+		of := fmt.Sprint(p.Key, " ", p.Era)
+		given[name][of] = append(given[name][of], p.At)
+	}
+	for _, m := range measures {
+		d := short
+		if m.burst > 0 {
+			d = long
+		}
+		l.window(m, "places given", d, given[m.name], m.most(d))
+	}
+	if b.Alone { // it has a share that nobody writes down
+		return
+	}
+	for _, m := range measures {
+		n := 0
+		for _, c := range b.Calls {
+			if m.counted(c) != "" {
+				n++
+			}
+		}
+		if n > count[m.name] {
+			l.wrong("%s: %d calls were made with %d places", m.name, n, count[m.name])
+		}
+	}
+}
+
+// measured says by its key what a limit is of.
+func measured(key string) string {
+	service, rest, _ := strings.Cut(key, ":")
+	switch _, part, _ := strings.Cut(rest, ":"); {
+	case service == tracking && rest == "":
+		return "Tracker, all calls"
+	case service == telegramming && part == "":
+		return "Telegram, all chats"
+	case service == telegramming && part == "broadcasts":
+		return "Telegram, broadcasts"
+	case service == telegramming && strings.HasPrefix(part, "chat:"):
+		return "Telegram, one chat"
+	case service == vkontakte && part == "":
+		return "VK, all calls"
+	case service == vkontakte && part == "broadcasts":
+		return "VK, broadcasts"
+	}
+	return ""
+}

@@ -1,0 +1,60 @@
+package storm
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// TestPlan: whatever the seed, every kind of fault is in a plan, a token of every service
+// is revoked, and clocks are wrong more than once; and a seed gives the same plan again.
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(50) {
+		for _, storm := range []time.Duration{10 * time.Second, 2 * time.Minute} {
+			count, tokens := map[string]int{}, map[int]bool{}
+			blows := plan(seed, storm)
+			for _, b := range blows {
+				count[b.kind]++
+				if b.kind == revoked {
+					tokens[b.who%len(services)] = true
+				}
+				if b.at < 0 || b.at >= storm {
+					t.Errorf("seed %d: %s is after the storm", seed, b)
+				}
+			}
+			for _, k := range kinds {
+				if count[k.kind] < max(1, k.least) {
+					t.Errorf("seed %d: %d times %s", seed, count[k.kind], k.kind)
+				}
+			}
+			if len(tokens) != len(services) || count[skewed] < 2 {
+				t.Errorf("seed %d: tokens of %d services, %d wrong clocks", seed, len(tokens), count[skewed])
+			}
+			if !slices.Equal(blows, plan(seed, storm)) {
+				t.Errorf("seed %d gives another plan", seed)
+			}
+		}
+	}
+}
+
+func TestTally(t *testing.T) {
+	t.Parallel()
+	all, queue := tally{}, tally{}
+	all.done(killed)
+	all.inject(misled, 3)
+	all.inject(crammed, 1)
+	queue.done("queue message lost")
+	queue.done("queue message lost")
+	all.add(queue)
+	if got := all["queue message lost"]; got != (met{2, 2}) || all[killed] != (met{1, 1}) {
+		t.Errorf("got %v", all)
+	}
+	if got := all.unmet(); !slices.Equal(got, []string{misled}) {
+		t.Errorf("unmet: %q", got)
+	}
+	all.meet(misled, 1)
+	if got := all.unmet(); len(got) > 0 {
+		t.Errorf("unmet: %q", got)
+	}
+}

@@ -1,0 +1,183 @@
+package storm
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"supportbot/shared/sandbox/fault"
+)
+
+// Call is a call of the platform's.
+type Call struct {
+	Service string
+	Method  string
+	Chat    string // that it writes to; "": none
+	Text    string // its parameters
+	At      time.Time
+	Process int
+	Fault   fault.Kind // that was put upon it
+	Refused bool       // for being too many, by the service itself
+}
+
+// The services, as calls name them.
+const (
+	telegramming = "telegram"
+	vkontakte    = "vk"
+	tracking     = "tracker"
+)
+
+// Window is the most that happened in any time as long as that.
+type Window struct {
+	Name    string
+	Most    int
+	At      time.Time // when it ended
+	Limit   int       // in so long
+	Allowed int       // what may arrive, see below
+}
+
+// The limits of README, a second: of a service in all, of which broadcasts; and of one
+// chat of Telegram's, after so many at once. trackerLimit is what the storm sets.
+const (
+	telegramLimit = 30
+	telegramNews  = 20
+	vkLimit       = 20
+	vkNews        = 15
+	trackerLimit  = 100
+	chatLimit     = 0.9
+	chatBurst     = 3
+)
+
+// Calls leave at their pace and arrive as the machine lets them: any time may have the
+// calls of the second before it too.
+const (
+	short  = time.Second
+	long   = 10 * time.Second
+	minute = time.Minute
+)
+
+// excused is how long a process that was frozen makes the calls that had their places
+// meanwhile, and how long calls arrive whose places a wipe has made the limiter forget.
+const excused = time.Second
+
+// measure is calls that are counted together.
+type measure struct {
+	name    string
+	limit   float64 // a second
+	burst   int
+	counted func(Call) string // "": not among them; else which of several it is of
+}
+
+var measures = []measure{
+	{"Telegram, all chats", telegramLimit, 0, func(c Call) string { return sends(c, telegramming) }},
+	{"Telegram, broadcasts", telegramNews, 0, func(c Call) string { return news(c, telegramming) }},
+	{"Telegram, one chat", chatLimit, chatBurst, func(c Call) string {
+		if sends(c, telegramming) == "" {
+			return ""
+		}
+		return c.Chat
+	}},
+	{"VK, all calls", vkLimit, 0, func(c Call) string { return of(c, vkontakte) }},
+	{"VK, broadcasts", vkNews, 0, func(c Call) string { return news(c, vkontakte) }},
+	{"Tracker, all calls", trackerLimit, 0, func(c Call) string { return of(c, tracking) }},
+}
+
+func of(c Call, service string) string {
+	if c.Service != service {
+		return ""
+	}
+	return service
+}
+
+func sends(c Call, service string) string {
+	if c.Chat == "" {
+		return ""
+	}
+	return of(c, service)
+}
+
+func news(c Call, service string) string {
+	for _, t := range tokens(c.Text) {
+		if t[0] == 'B' {
+			return sends(c, service)
+		}
+	}
+	return ""
+}
+
+// windows: at no time did more calls arrive than the limits allow. What an injected fault
+// answered arrived when the fault let it, and is not counted.
+func (l *Balance) windows(b *Books) {
+	moments := make([]map[string][]time.Time, len(measures))
+	for i := range moments {
+		moments[i] = map[string][]time.Time{}
+	}
+	for _, c := range b.Calls {
+		if c.Fault != "" || l.excuses(b, c) {
+			continue
+		}
+		for i, m := range measures {
+			if of := m.counted(c); of != "" {
+				moments[i][of] = append(moments[i][of], c.At)
+			}
+		}
+	}
+	for i, m := range measures {
+		for _, d := range []time.Duration{long, minute} {
+			l.window(m, "arrived", d, moments[i], m.most(d+short))
+		}
+	}
+}
+
+// most is how many there may be in so long, one that has begun among them.
+func (m measure) most(d time.Duration) int {
+	const exact = 1e-9 // of what is computed
+	return m.burst + int(math.Ceil(m.limit*d.Seconds()-exact))
+}
+
+func (l *Balance) window(m measure, how string, d time.Duration, all map[string][]time.Time, allowed int) {
+	w := Window{Name: m.name + ", " + how + " within " + d.String(), Limit: m.most(d), Allowed: allowed}
+	for _, moments := range all {
+		w.widen(moments, d)
+	}
+	l.Windows = append(l.Windows, w)
+	if w.Most > w.Allowed {
+		l.wrong("%s: %d, the limit is %d", w.Name, w.Most, w.Limit)
+	}
+}
+
+// widen looks for more moments than it has within any time as long as d.
+func (w *Window) widen(moments []time.Time, d time.Duration) {
+	slices.SortFunc(moments, time.Time.Compare)
+	first := 0
+	for i, t := range moments {
+		for t.Sub(moments[first]) >= d {
+			first++
+		}
+		if n := i - first + 1; n > w.Most {
+			w.Most, w.At = n, t
+		}
+	}
+}
+
+func (l *Balance) excuses(b *Books, c Call) bool {
+	if slices.ContainsFunc(b.Thaws, func(t Thaw) bool { return t.Process == c.Process && within([]time.Time{t.At}, c.At, excused, 0) }) {
+		l.Thawed++
+		return true
+	}
+	if within(b.Wipes, c.At, excused, 0) {
+		l.Wiped++
+		return true
+	}
+	return false
+}
+
+// refusals: in the calm no service refuses a call for being one too many.
+func (l *Balance) refusals(b *Books) {
+	for _, c := range b.Calls {
+		if c.Refused && c.At.Before(b.Struck) {
+			l.wrong("%s refused %s in the calm for being too many", c.Service, strings.Join([]string{c.Method, c.Chat}, " "))
+		}
+	}
+}
