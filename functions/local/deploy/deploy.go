@@ -86,6 +86,8 @@ type Config struct {
 	// Gap is how long to wait before each call of VK, and a twentieth of the time
 	// between two looks at whether something took effect; 0: 100 ms.
 	Gap time.Duration
+	// Reach bounds what is asked of one database, or of the platform; 0: 10 s.
+	Reach time.Duration
 	// CloudAPI gives the address of a service of the cloud by its name
 	// ("quota-manager"); nil: those of Yandex Cloud.
 	CloudAPI func(service string) string
@@ -107,6 +109,9 @@ func New(cfg Config) (*Deployment, error) {
 	}
 	if cfg.Gap == 0 {
 		cfg.Gap = 100 * time.Millisecond
+	}
+	if cfg.Reach == 0 {
+		cfg.Reach = reachTime
 	}
 	if cfg.Transport == nil {
 		cfg.Transport = http.DefaultTransport

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -73,7 +74,7 @@ func TestDoctor_NamesWhatIsBroken(t *testing.T) {
 		{"a path is missing", func(r *rig) { r.entry.answer("/console", http.StatusNotFound) }, []string{"FAILURE  /console answers", "terraform apply"}, ""},
 		{"nobody is there", func(r *rig) { r.vars["WEBHOOKS"] = "http://127.0.0.1:9" }, []string{"FAILURE  /telegram does not answer", "FAILURE  webhook: "}, ""},
 		{"this machine's clock is wrong", func(r *rig) { r.now = func() time.Time { return time.Now().Add(time.Hour) } }, []string{"warning  ", "127.0.0.1 is 1h0m"}, "warning"},
-		{"the database has reviews", (*rig).reviews, []string{"FAILURE  2 jobs in review", "replay <job>", "FAILURE  a job of the lane late should have run 1h0m"}, ""},
+		{"the database has reviews", (*rig).reviews, []string{"FAILURE  2 jobs in review", "replay <job>", "FAILURE  a job of the lane late has been due for 1h0m"}, ""},
 		{"the database is of a release before", func(r *rig) { r.database(`DELETE FROM goose_db_version WHERE version_id > 1`) }, []string{"FAILURE  the schema of Postgres has version 1, and the code needs "}, ""},
 		{"the database is of a later release", func(r *rig) { r.database(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (90000, true)`) },
 			[]string{"warning  the schema of Postgres has version 90000, newer than this checkout's"}, "warning"},
@@ -298,7 +299,7 @@ func TestDoctor_FromOutside(t *testing.T) {
 		}, false},
 		{"nothing is well", apiKey, health("3", "null", 2, 4, "3600"), `{"at":null,"age_seconds":null,"gauges":[]}`, []string{
 			"FAILURE  the schema of Postgres has version 3", "warning  there is no ClickHouse", "FAILURE  2 jobs in review", "FAILURE  4 dead letters within the last hour",
-			"FAILURE  a job of the lane a should have run 1h0m0s ago", "FAILURE  the reconciler has not measured anything yet",
+			"FAILURE  a job of the lane a has been due for 1h0m0s", "FAILURE  the reconciler has not measured anything yet",
 		}, true},
 		{"the reconciler stands still", apiKey, health(postgres, "1", 0, 0, "0"), `{"at":"x","age_seconds":600,"gauges":[]}`, []string{
 			"FAILURE  the reconciler stands still: it measured 10m0s ago", "FAILURE  the schema of ClickHouse has version 1",
@@ -314,6 +315,50 @@ func TestDoctor_FromOutside(t *testing.T) {
 			t.Errorf("%s: got %v\n%s", test.name, err, out)
 		}
 		wants(t, out, test.want...)
+	}
+}
+
+// TestDoctor_OneHangs: a database that takes the connection and says nothing keeps nobody
+// else from being asked, and of what it does not tell the platform tells.
+func TestDoctor_OneHangs(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = silent.Close() })
+	r := newRig(t)
+	r.swift, r.reach = true, 2*time.Second
+	r.mustConnect()
+	r.vars["DATABASE_URL"], r.vars["REDIS_URL"] = "postgres://app:CANARY@"+silent.Addr().String()+"/none?sslmode=disable", backendtest.Redis(t)
+	r.vars["API_KEY"] = apiKey
+	r.entry.tell("/v1/health", fmt.Sprintf(`{"now":%q,"schema":{"postgres":1,"clickhouse":null},"reviews":3}`, time.Now().UTC().Format(time.RFC3339Nano)))
+	r.entry.tell("/v1/gauges", `{"at":"x","age_seconds":600,"gauges":[]}`)
+	out, err := r.doctor()
+	if !errors.Is(err, deploy.ErrUnwell) {
+		t.Error(err)
+	}
+	wants(t, out, "warning  the database of DATABASE_URL does not answer", "ok       Redis answers", "FAILURE  3 jobs in review", "FAILURE  the reconciler stands still")
+}
+
+// TestDoctor_AsksThePlatformToo: whoever reaches the databases is not told twice what they
+// have told, but of the reconciler.
+func TestDoctor_AsksThePlatformToo(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.swift = true
+	r.mustConnect()
+	r.database()
+	r.vars["API_KEY"] = apiKey
+	r.entry.tell("/v1/health", fmt.Sprintf(`{"now":%q,"schema":{"postgres":1,"clickhouse":null},"reviews":3}`, time.Now().UTC().Format(time.RFC3339Nano)))
+	r.entry.tell("/v1/gauges", `{"at":"x","age_seconds":600,"gauges":[]}`)
+	out, err := r.doctor()
+	if !errors.Is(err, deploy.ErrUnwell) {
+		t.Error(err)
+	}
+	wants(t, out, "ok       no job is in review", "FAILURE  the reconciler stands still: it measured 10m0s ago")
+	if strings.Contains(out, "3 jobs in review") {
+		t.Errorf("told twice:\n%s", out)
 	}
 }
 

@@ -58,8 +58,9 @@ func (p *platform) ask(ctx context.Context, path string, out any) error {
 	return nil
 }
 
-// told is what the platform says of its databases, jobs and of the reconciler.
-func (d *databases) told(ctx context.Context) []Finding {
+// told is what the platform says of its jobs and databases, but for those that were seen,
+// and of the reconciler.
+func (d *databases) told(ctx context.Context, already seen) (found []Finding) {
 	before := d.now()
 	var h struct {
 		Now    time.Time
@@ -76,17 +77,23 @@ func (d *databases) told(ctx context.Context) []Finding {
 	if err := d.platform.ask(ctx, "/v1/health", &h); err != nil {
 		return []Finding{{Failure, "the platform does not tell how it is: " + err.Error(), "API_KEY has to be a key of the role operator (README, Who may do what); else the log of notification-api says why."}}
 	}
-	d.clocks.note("Postgres", h.Now, before, d.now())
+	if !already.postgres {
+		d.clocks.note("Postgres", h.Now, before, d.now())
+	}
 	health := gauge.Health{
 		Now: h.Now, Schema: h.Schema.Postgres, Reviews: h.Reviews, Dead: h.Dead, Late: time.Duration(h.Late * float64(time.Second)), Lane: h.Lane,
 	}
 	if h.Loaded != nil {
 		health.Loaded = *h.Loaded
 	}
-	found := d.health(health)
-	if h.Schema.ClickHouse != nil {
+	if !already.postgres {
+		found = d.health(health)
+	}
+	switch {
+	case already.clickhouse:
+	case h.Schema.ClickHouse != nil:
 		found = append(found, version("ClickHouse", *h.Schema.ClickHouse, known(migrations.ClickHouse, "clickhouse")))
-	} else {
+	default:
 		found = append(found, Finding{Warning, "there is no ClickHouse, or it does not answer", "Without CLICKHOUSE_URL there are no analytics; else the log of notification-api says what it does not answer."})
 	}
 	return append(found, d.measured(ctx))

@@ -49,10 +49,11 @@ type rig struct {
 	queues   *queues
 	vars     map[string]string
 	now      func() time.Time
-	swift    bool         // calls are not judged: others do what these do
-	lies     string       // a method that is answered and not done
-	cloud    string       // address of the cloud's API
-	later    atomic.Int64 // how far Telegram's clock is ahead, nanoseconds
+	swift    bool          // calls are not judged: others do what these do
+	reach    time.Duration // of what is asked of one database
+	lies     string        // a method that is answered and not done
+	cloud    string        // address of the cloud's API
+	later    atomic.Int64  // how far Telegram's clock is ahead, nanoseconds
 }
 
 func newRig(t *testing.T, change ...func(*sandboxtracker.Config)) *rig {
@@ -128,7 +129,7 @@ func (r *rig) context() context.Context {
 func (r *rig) open(out io.Writer) (*deploy.Deployment, error) {
 	vars := maps.Clone(r.vars)
 	cfg := deploy.Config{
-		Out: out, Now: r.now, Gap: time.Nanosecond,
+		Out: out, Now: r.now, Gap: time.Nanosecond, Reach: r.reach,
 		Lookup: func(name string) (string, bool) { v, ok := vars[name]; return v, ok },
 	}
 	if !r.swift {

@@ -26,7 +26,7 @@ const (
 	lateMost = 5 * time.Minute
 	// loadMost is how old the analytics may be: they are loaded every hour.
 	loadMost = 3 * time.Hour
-	// reachTime bounds what is asked of a database.
+	// reachTime bounds what is asked of a database, unless told.
 	reachTime = 10 * time.Second
 )
 
@@ -37,15 +37,16 @@ type databases struct {
 	rows     *clickhouse.DB
 	clocks   *clocks
 	now      func() time.Time
+	reach    time.Duration
 	missing  []string // variables that are not set
 	unopened []Finding
-	platform *platform // that tells of itself what is not reached here
+	platform *platform // that tells of itself
 }
 
 // stores opens what is named. An address of the functions' may name files that are
 // not here (the cloud's certificate): that is no reason not to connect the services.
 func (p *parts) stores() (service, error) {
-	d := &databases{clocks: p.clocks, now: p.cfg.Now, platform: p.platform()}
+	d := &databases{clocks: p.clocks, now: p.cfg.Now, reach: p.cfg.Reach, platform: p.platform()}
 	open := func(name string, f func() error) {
 		if !p.has(name) {
 			d.missing = append(d.missing, name)
@@ -66,23 +67,29 @@ func (d *databases) name() string { return "Databases" }
 
 func (d *databases) settings(context.Context) ([]Setting, error) { return nil, nil }
 
-// check implements service.
+// check implements service. Each is asked for as long as it may take, whichever of the
+// others does not answer; the platform is asked in any case, for it alone knows whether
+// its reconciler runs.
 func (d *databases) check(ctx context.Context) (found []Finding) {
-	ctx, cancel := context.WithTimeout(ctx, reachTime)
-	defer cancel()
 	found = append(found, d.unopened...)
+	ask := func(look func(ctx context.Context) []Finding) {
+		ctx, cancel := context.WithTimeout(ctx, d.reach)
+		defer cancel()
+		found = append(found, look(ctx)...)
+	}
+	var answered seen
 	if d.db != nil {
-		found = append(found, d.postgres(ctx)...)
+		ask(func(ctx context.Context) (all []Finding) { all, answered.postgres = d.postgres(ctx); return all })
 	}
 	if d.redis != nil {
-		found = append(found, d.valkey(ctx))
+		ask(func(ctx context.Context) []Finding { return []Finding{d.valkey(ctx)} })
 	}
 	if d.rows != nil {
-		found = append(found, d.clickhouse(ctx))
+		ask(func(ctx context.Context) (all []Finding) { all, answered.clickhouse = d.clickhouse(ctx); return all })
 	}
 	switch {
-	case d.db == nil && d.platform.askable():
-		found = append(found, d.told(ctx)...)
+	case d.platform.askable():
+		ask(func(ctx context.Context) []Finding { return d.told(ctx, answered) })
 	case len(d.missing) > 0:
 		found = append(found, Finding{
 			Warning, strings.Join(d.missing, ", ") + ": not set, so not looked at",
@@ -91,6 +98,9 @@ func (d *databases) check(ctx context.Context) (found []Finding) {
 	}
 	return found
 }
+
+// seen are the databases that have told already what the platform tells of them.
+type seen struct{ postgres, clickhouse bool }
 
 // unreached is no failure of the deployment: from outside of their network databases
 // cannot be reached. One that answers and has no schema is.
@@ -103,14 +113,14 @@ func unreached(variable string, err error) Finding {
 	return Finding{Warning, "the database of " + variable + " does not answer: " + err.Error(), "From outside of its network it cannot; the rest of it is told by make doctor on a machine in the network."}
 }
 
-func (d *databases) postgres(ctx context.Context) []Finding {
+func (d *databases) postgres(ctx context.Context) (found []Finding, answered bool) {
 	before := d.now()
 	h, err := d.db.Health(ctx)
 	if err != nil {
-		return []Finding{unreached("DATABASE_URL", err)}
+		return []Finding{unreached("DATABASE_URL", err)}, false
 	}
 	d.clocks.note("Postgres", h.Now, before, d.now())
-	return d.health(h)
+	return d.health(h), true
 }
 
 // health judges what Postgres says, or the platform of it.
@@ -133,7 +143,7 @@ func (d *databases) health(h gauge.Health) []Finding {
 	switch {
 	case h.Late > lateMost:
 		found = append(found, Finding{
-			Failure, fmt.Sprintf("a job of the lane %s should have run %s ago and nobody works on it", h.Lane, h.Late.Round(time.Second)),
+			Failure, fmt.Sprintf("a job of the lane %s has been due for %s, and nobody works in it", h.Lane, h.Late.Round(time.Second)),
 			"The reconciler does not run or its hints do not arrive: see its log, its timer, the queues.",
 		})
 	default:
@@ -164,7 +174,7 @@ func (d *databases) valkey(ctx context.Context) Finding {
 	return fine("Redis answers")
 }
 
-func (d *databases) clickhouse(ctx context.Context) Finding {
+func (d *databases) clickhouse(ctx context.Context) (found []Finding, answered bool) {
 	before := d.now()
 	got, err := d.rows.Select(ctx, "SELECT max(version), toUnixTimestamp(now()) FROM migrations", nil)
 	var has, seconds int64
@@ -175,10 +185,10 @@ func (d *databases) clickhouse(ctx context.Context) Finding {
 		}
 	}
 	if err != nil {
-		return unreached("CLICKHOUSE_URL", err)
+		return []Finding{unreached("CLICKHOUSE_URL", err)}, false
 	}
 	d.clocks.note("ClickHouse", time.Unix(seconds, 0), before, d.now())
-	return version("ClickHouse", has, known(migrations.ClickHouse, "clickhouse"))
+	return []Finding{version("ClickHouse", has, known(migrations.ClickHouse, "clickhouse"))}, true
 }
 
 // version compares the schema that a database has with the one that is known here.
