@@ -129,6 +129,8 @@ type Received struct {
 	Title     string     `json:"title"`
 	Outcome   string     `json:"outcome"` // "": not yet
 	At        *time.Time `json:"at,omitempty"`
+	// Texts is what it says, by language, where it was for them alone.
+	Texts map[string]string `json:"texts,omitempty"`
 }
 
 // Request is a piece of work: something that they asked for, or that was sent to

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"supportbot/shared/messenger"
 	"supportbot/shared/person"
 	"supportbot/shared/ticket"
 )
@@ -28,19 +29,20 @@ func (db *DB) Dossier(ctx context.Context, id int64) (d person.Dossier, err erro
 		return d, err
 	}
 	if d.Broadcasts, err = collect(ctx, db.pool, "read broadcasts", pgx.RowToStructByPos[person.Received], `
-		SELECT b.broadcast, c.kind, c.title, coalesce(r.outcome, ''), r.done_at
+		SELECT b.broadcast, c.kind, c.title, coalesce(r.outcome, ''), r.done_at,
+			CASE WHEN c.kind = 'message' THEN c.content->'texts' END
 		FROM identities i JOIN recipients r ON r.identity = i.id JOIN batches b ON b.id = r.batch JOIN broadcasts c ON c.id = b.broadcast
 		WHERE i.person_id = $1 ORDER BY b.broadcast, r.n`, d.Person.ID); err != nil {
 		return d, err
 	}
-	var inbound, all []string
+	var inbound []string
+	var chats []messenger.Address
 	for _, c := range d.Chats {
-		inbound = append(inbound, ticket.InboundLane(c.Address))
-		all = append(all, ticket.InboundLane(c.Address), ticket.OutboundLane(c.Address))
+		inbound, chats = append(inbound, ticket.InboundLane(c.Address)), append(chats, c.Address)
 	}
 	d.Requests, err = collect(ctx, db.pool, "read requests", pgx.RowToStructByPos[person.Request], `
 		SELECT kind, state, created_at, CASE WHEN lane = ANY($2) THEN payload END
-		FROM jobs WHERE lane = ANY($1) ORDER BY id`, all, inbound)
+		FROM jobs WHERE lane = ANY($1) ORDER BY id`, lanesOf(chats), inbound)
 	return d, err
 }
 

@@ -54,7 +54,7 @@ func TestDossier(t *testing.T) {
 		if err := json.Unmarshal(d.Requests[0].Content, &wrote); err != nil || wrote.Subject != "canary" || d.Requests[1].Content != nil {
 			t.Errorf("requests %s", d.Requests)
 		}
-		if got := d.Broadcasts[0]; got.Title != "to one" || got.Kind != "message" || got.Outcome != "" {
+		if got := d.Broadcasts[0]; got.Title != "to one" || got.Kind != "message" || got.Outcome != "" || got.Texts["ru"] != "text" {
 			t.Errorf("broadcast %+v", got)
 		}
 	}
