@@ -108,13 +108,13 @@ WHERE broadcasts.id = old.id AND NOT EXISTS (
 // as many, and begins no more after until. It gives how many are gone.
 func (db *DB) PurgeRecipients(ctx context.Context, limit int, until time.Time) (deleted int64, err error) {
 	return repeated(limit, until, func() (int64, error) {
-		gone, err := db.pool.Exec(ctx, purgeRecipients, broadcast.Keep.Seconds(), limit)
+		gone, err := db.changeMany(ctx, purgeRecipients, broadcast.Keep.Seconds(), limit)
 		if err == nil {
-			_, err = db.pool.Exec(ctx, markPurged, broadcast.Keep.Seconds(), limit)
+			_, err = db.changeMany(ctx, markPurged, broadcast.Keep.Seconds(), limit)
 		}
 		if err != nil {
-			return gone.RowsAffected(), fmt.Errorf("purge recipients: %w", err)
+			return gone, fmt.Errorf("purge recipients: %w", err)
 		}
-		return gone.RowsAffected(), nil
+		return gone, nil
 	})
 }

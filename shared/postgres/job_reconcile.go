@@ -72,17 +72,21 @@ FROM freed WHERE jobs.lane = freed.name AND jobs.open AND jobs.held_at IS NULL A
 RETURNING jobs.id, jobs.queue, jobs.lane, jobs.state, 0::float8`
 
 // Rescue implements job.ReconcileStore.
-func (db *DB) Rescue(ctx context.Context, limit int) ([]job.Inserted, error) {
-	return collect(ctx, db.pool, "rescue jobs", func(row pgx.CollectableRow) (in job.Inserted, err error) {
-		err = scanInserted(row, &in)
-		return in, err
-	}, rescue, job.MaxLosses, limit)
+func (db *DB) Rescue(ctx context.Context, limit int) (jobs []job.Inserted, err error) {
+	err = again(func() (err error) {
+		jobs, err = collect(ctx, db.pool, "rescue jobs", func(row pgx.CollectableRow) (in job.Inserted, err error) {
+			err = scanInserted(row, &in)
+			return in, err
+		}, rescue, job.MaxLosses, limit)
+		return err
+	})
+	return jobs, err
 }
 
 // SweepHeld implements job.ReconcileStore: jobs whose awaited job has ended
 // without telling them (a rescue that cancelled it, a crash between).
 func (db *DB) SweepHeld(ctx context.Context) (int64, error) {
-	tag, err := db.pool.Exec(ctx, `
+	swept, err := db.changeMany(ctx, `
 		UPDATE jobs SET held_for = NULL, run_at = clock_timestamp(), started_at = `+notHeld+`,
 			held_at = CASE WHEN t.state = 'completed' THEN `+pausedYet+` END,
 			state = CASE WHEN t.state = 'completed' THEN jobs.state ELSE 'needs_review' END,
@@ -93,14 +97,14 @@ func (db *DB) SweepHeld(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("sweep held jobs: %w", err)
 	}
-	return tag.RowsAffected(), nil
+	return swept, nil
 }
 
 // Clean implements job.ReconcileStore: rows that ended longer ago than job.Keep,
 // and lanes that nobody uses. now(), and not the time by the clock, is what an index can be
 // asked for.
 func (db *DB) Clean(ctx context.Context, limit int) (int64, error) {
-	tag, err := db.pool.Exec(ctx, `
+	jobs, err := db.changeMany(ctx, `
 		DELETE FROM jobs WHERE id IN (
 			SELECT id FROM jobs WHERE NOT open AND state <> 'needs_review'
 				AND finished_at < now() - make_interval(secs => $1)
@@ -108,7 +112,7 @@ func (db *DB) Clean(ctx context.Context, limit int) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("clean jobs: %w", err)
 	}
-	lanes, err := db.pool.Exec(ctx, `
+	lanes, err := db.changeMany(ctx, `
 		DELETE FROM lanes WHERE name IN (
 			SELECT name FROM lanes l WHERE lease_token IS NULL AND used_at < clock_timestamp() - interval '1 day'
 				AND NOT EXISTS (SELECT FROM jobs j WHERE j.lane = l.name AND j.open)
@@ -116,7 +120,7 @@ func (db *DB) Clean(ctx context.Context, limit int) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("clean lanes: %w", err)
 	}
-	return tag.RowsAffected() + lanes.RowsAffected(), nil
+	return jobs + lanes, nil
 }
 
 // Untold implements job.ReconcileStore.

@@ -98,6 +98,16 @@ func again(f func() error) error {
 	}
 }
 
+// changeMany runs one statement that changes many rows, and gives how many they were.
+func (db *DB) changeMany(ctx context.Context, sql string, args ...any) (rows int64, err error) {
+	err = again(func() error {
+		tag, err := db.pool.Exec(ctx, sql, args...)
+		rows = tag.RowsAffected()
+		return err
+	})
+	return rows, err
+}
+
 func conflict(err error) bool { c := code(err); return c == "40001" || c == "40P01" }
 
 // What else the database may refuse (PostgreSQL, "Error Codes").

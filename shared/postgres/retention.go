@@ -51,11 +51,11 @@ var retention = []struct {
 func (db *DB) Expire(ctx context.Context, limit int, until time.Time) (deleted int64, err error) {
 	return repeated(limit, until, func() (most int64, err error) {
 		for _, e := range retention {
-			tag, eerr := db.pool.Exec(ctx, e.sql, e.keep.Seconds(), limit)
+			n, eerr := db.changeMany(ctx, e.sql, e.keep.Seconds(), limit)
 			if eerr != nil && err == nil {
 				err = fmt.Errorf("delete old %s: %w", e.what, eerr)
 			}
-			most += tag.RowsAffected()
+			most += n
 		}
 		return most, err
 	})
