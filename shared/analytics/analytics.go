@@ -150,3 +150,9 @@ type Version struct {
 	Version   int64
 	UpdatedAt int64 // Unix milliseconds
 }
+
+// Loaded is a version as a load has put it in; a later one may put the same in again.
+type Loaded struct {
+	Version
+	At int64 // Unix milliseconds
+}

@@ -92,6 +92,23 @@ func TestMigrate_BrokenOff(t *testing.T) {
 	}
 }
 
+// Marks of before there was a time of the load in them still hold, but for tickets that
+// were loaded again.
+func TestMigrate_KeepsMarks(t *testing.T) {
+	t.Parallel()
+	db, _ := clickhousetest.New(t)
+	for issue, loaded := range map[string]int{"gone": 1, "shown again": 5, "there": 1} {
+		must(t, db.InsertTickets(ctx, []analytics.Ticket{ticket(issue, 1)}, day(loaded)))
+	}
+	must(t, db.Exec(ctx, `INSERT INTO tickets_gone (issue, version, updated_at, noticed_at)
+		SELECT issue, version, updated_at, toDateTime64('2026-01-04 12:00:00', 3, 'UTC') FROM tickets_now WHERE issue != 'there'`))
+	must(t, db.Exec(ctx, "DELETE FROM migrations WHERE version = 5"))
+	must(t, db.Migrate(ctx))
+	if diff := cmp.Diff([]string{"('shown again')", "('there')"}, clickhousetest.Rows(t, db, "SELECT issue FROM tickets_latest ORDER BY issue")); diff != "" {
+		t.Errorf("there are (-want +got):\n%s", diff)
+	}
+}
+
 func TestFiles_AreNumberedWithoutGaps(t *testing.T) {
 	t.Parallel()
 	files, err := fs.Glob(migrations.ClickHouse, "clickhouse/*.sql")
@@ -256,7 +273,7 @@ func TestInsert_EqualBlocks(t *testing.T) {
 	t.Parallel()
 	db, _ := clickhousetest.New(t)
 	at := day(1)
-	versions := []analytics.Version{{Issue: "i1", Version: 1, UpdatedAt: at.UnixMilli()}}
+	versions := []analytics.Loaded{{Version: analytics.Version{Issue: "i1", Version: 1, UpdatedAt: at.UnixMilli()}, At: at.UnixMilli()}}
 	for _, table := range []struct {
 		name   string
 		insert func() error
@@ -298,11 +315,13 @@ func TestUnseen(t *testing.T) {
 	add("seen", 9, analytics.New)
 	add("gone", 1, analytics.New)
 	add("owed", 1, analytics.New)
-	version := func(issue string) analytics.Version {
-		return analytics.Version{Issue: issue, Version: 1, UpdatedAt: day(1).UnixMilli()}
+	loaded := func(issue string, at int) analytics.Loaded {
+		return analytics.Loaded{Version: analytics.Version{Issue: issue, Version: 1, UpdatedAt: day(1).UnixMilli()}, At: day(at).UnixMilli()}
 	}
-	must(t, db.InsertGone(ctx, []analytics.Version{version("gone"), {Issue: "third", Version: 0, UpdatedAt: day(0).UnixMilli()}}, day(4)))
-	for most, want := range map[int][]analytics.Version{2: {version("first"), version("second")}, 50: {version("first"), version("second"), version("third")}} {
+	before := loaded("third", 3)
+	before.Version.Version, before.UpdatedAt = 0, day(0).UnixMilli()
+	must(t, db.InsertGone(ctx, []analytics.Loaded{loaded("gone", 1), before, loaded("second", 1)}, day(4)))
+	for most, want := range map[int][]analytics.Loaded{2: {loaded("first", 1), loaded("second", 2)}, 50: {loaded("first", 1), loaded("second", 2), loaded("third", 3)}} {
 		got, err := db.Unseen(ctx, day(5), most, []string{"owed"})
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%d: %v (-want +got):\n%s", most, err, diff)
@@ -310,6 +329,20 @@ func TestUnseen(t *testing.T) {
 	}
 	if got, err := db.Unseen(ctx, day(1), 50, nil); err != nil || len(got) > 0 {
 		t.Errorf("before all: got %v, %v", got, err)
+	}
+	// It is shown again, as it was.
+	known := func(want bool) {
+		t.Helper()
+		got, err := db.Known(ctx, []string{"gone"}, day(0))
+		if err != nil || got[loaded("gone", 0).Version] != want {
+			t.Errorf("known is %v, %v, want %t", got, err, want)
+		}
+	}
+	known(false)
+	add("gone", 5, analytics.New)
+	known(true)
+	if got, err := db.Unseen(ctx, day(6), 1, []string{"first", "second", "third", "owed"}); err != nil || len(got) != 1 || got[0] != loaded("gone", 5) {
+		t.Errorf("shown again: got %v, %v", got, err)
 	}
 }
 

@@ -189,7 +189,8 @@ func (db *DB) InsertBatches(ctx context.Context, batches []analytics.Batch) erro
 }
 
 // Known tells which versions of the issues were loaded at since or later, complete
-// with their events. Of one that is not the latest it may not know.
+// with their events. Of one that is not the latest it may not know, and of one that
+// counts no more, since Tracker did not show it, it does not.
 func (db *DB) Known(ctx context.Context, issues []string, since time.Time) (map[analytics.Version]bool, error) {
 	known := map[analytics.Version]bool{}
 	if len(issues) == 0 {
@@ -202,7 +203,8 @@ func (db *DB) Known(ctx context.Context, issues []string, since time.Time) (map[
 	res, err := db.Select(ctx, `
 		SELECT DISTINCT issue, version, toUnixTimestamp64Milli(updated_at) FROM tickets_now
 		WHERE issue IN (SELECT arrayJoin(JSONExtract({issues:String}, 'Array(String)')))
-			AND loaded_at >= fromUnixTimestamp64Milli({since:Int64})`,
+			AND loaded_at >= fromUnixTimestamp64Milli({since:Int64})
+			AND (issue, version, updated_at, loaded_at) NOT IN (SELECT issue, version, updated_at, loaded_at FROM tickets_gone)`,
 		map[string]string{"issues": string(list), "since": strconv.FormatInt(since.UnixMilli(), 10)})
 	if err != nil {
 		return nil, fmt.Errorf("look for loaded tickets: %w", err)

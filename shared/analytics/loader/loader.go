@@ -72,9 +72,9 @@ type Store interface {
 	Known(ctx context.Context, issues []string, since time.Time) (map[analytics.Version]bool, error)
 	// Unseen gives open tickets that were last loaded before a time, those that wait
 	// longest first, without the issues named.
-	Unseen(ctx context.Context, before time.Time, most int, without []string) ([]analytics.Version, error)
-	// InsertGone adds tickets that Tracker shows no more; a later version revokes it.
-	InsertGone(ctx context.Context, gone []analytics.Version, noticed time.Time) error
+	Unseen(ctx context.Context, before time.Time, most int, without []string) ([]analytics.Loaded, error)
+	// InsertGone adds tickets that Tracker shows no more; to load them again revokes it.
+	InsertGone(ctx context.Context, gone []analytics.Loaded, noticed time.Time) error
 	// Empty reports whether no ticket was ever loaded.
 	Empty(ctx context.Context) (bool, error)
 }

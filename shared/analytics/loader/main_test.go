@@ -244,7 +244,7 @@ func (s *store) tables(t *testing.T) map[string][]string {
 		"latest":  "SELECT * EXCEPT loaded_at FROM tickets_latest",
 		"events":  "SELECT * FROM ticket_events FINAL",
 		"agents":  "SELECT * FROM agents FINAL", "statuses": "SELECT * EXCEPT loaded_at FROM statuses FINAL",
-		"gone":     "SELECT * EXCEPT noticed_at FROM tickets_gone FINAL",
+		"gone":     "SELECT * EXCEPT (noticed_at, loaded_at) FROM tickets_gone FINAL",
 		"messages": "SELECT * FROM messages FINAL", "batches": "SELECT * EXCEPT read_at FROM broadcast_batches FINAL",
 	} {
 		out[name] = clickhousetest.Rows(t, s.rows, query)

@@ -253,6 +253,19 @@ func TestLive_Deleted(t *testing.T) {
 	w.clock.Add(time.Hour)
 	s.mustLive(t)
 	there("(2)")
+
+	// The others were out of reach alone: nothing has changed about them.
+	for r, err := s.Since(ctx, w.clock.Now().AddDate(-1, 0, 0)); !r.Done; r, err = s.Since(ctx, w.clock.Now().AddDate(-1, 0, 0)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	there("(4)")
+	fresh = w.store()
+	fresh.all(t)
+	if diff := cmp.Diff(fresh.tables(t)["latest"], s.tables(t)["latest"]); diff != "" {
+		t.Errorf("(-anew +shown again):\n%s", diff)
+	}
 }
 
 // A run that dies while it asks for tickets asks again.

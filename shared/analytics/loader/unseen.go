@@ -52,8 +52,8 @@ func (r *run) visit(ctx context.Context) error {
 
 // visitAll reads tickets one by one and gives those that are gone. A Tracker that
 // fails ends it.
-func (r *run) visitAll(ctx context.Context, unseen []analytics.Version) (gone []analytics.Version, failed error) {
-	var refused []analytics.Version
+func (r *run) visitAll(ctx context.Context, unseen []analytics.Loaded) (gone []analytics.Loaded, failed error) {
+	var refused []analytics.Loaded
 	for _, v := range unseen {
 		read, err := r.readByID(ctx, v.Issue)
 		switch {
