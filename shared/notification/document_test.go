@@ -327,7 +327,7 @@ func (d *desk) gauges() {
 		Reviews int
 		Dead    int `json:"dead_letters"`
 	}
-	if d.call("GET", "/v1/health", nil).into(&health); health.Schema.Postgres < 11 || health.Schema.ClickHouse != 5 || health.Dead != 2 {
+	if d.call("GET", "/v1/health", nil).into(&health); health.Schema.Postgres < 11 || health.Schema.ClickHouse != 4 || health.Dead != 2 {
 		d.t.Errorf("health is %+v", health)
 	}
 	d.call("GET", "/v1/dead-letters?limit=0", nil)
