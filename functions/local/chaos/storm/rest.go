@@ -51,7 +51,7 @@ func (w *world) left(ctx context.Context) (text string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTime)
 	defer cancel()
 	err := w.db.QueryRow(ctx, `SELECT coalesce(string_agg(concat_ws(' ', id, kind, state, stage, attempts, losses, run_at - clock_timestamp(), last_error), '; '), 'no job')
-		FROM (SELECT * FROM jobs WHERE open AND held_at IS NULL ORDER BY id LIMIT 10) some`).Scan(&text)
+		FROM (SELECT * FROM jobs WHERE open AND held_at IS NULL ORDER BY id LIMIT 10) chosen`).Scan(&text)
 	if err != nil {
 		text = "jobs: " + err.Error()
 	}
