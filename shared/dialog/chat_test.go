@@ -267,7 +267,7 @@ func checkJob(t testing.TB, ev messenger.Event, j job.New) {
 		}
 		return
 	case person.KindExport:
-		if j.Lane.Name != ticket.OutboundLane(ev.Address) || j.CorrelationID != ev.Key {
+		if j.Lane.Name != person.ExportLane(ev.Address) || j.CorrelationID != ev.Key {
 			t.Fatalf("job %+v of %s", j, ev.Key)
 		}
 		return
