@@ -92,7 +92,11 @@ func (db *DB) Finish(ctx context.Context, f job.Finish) (done job.Finished, err 
 }
 
 // endRun writes the verdict, then starts the lane's next due job or gives the
-// lane back. When the token is no longer good every statement does nothing.
+// lane back. When the token is no longer good every statement does nothing: the lane is
+// found by its token alone, so one that somebody else has taken is neither held (holdLane)
+// nor given back. It is repeated only where the database has undone it (again): after a
+// commit whose answer was lost, a repetition would give back the lane of the next job,
+// which runs under the same token.
 func endRun(ctx context.Context, q session, f job.Finish) (done job.Finished, err error) {
 	b := &pgx.Batch{}
 	b.Queue(keepLane, f.Job.Lane.Name, f.Token, job.Lease.Seconds())

@@ -118,6 +118,41 @@ func TestStage_StaleWriteWhileTheNewClaimIsOpen(t *testing.T) {
 	}
 }
 
+// An end that is told twice changes nothing the second time, least of all the lane that
+// somebody else has taken meanwhile.
+func TestFinish_Repeated(t *testing.T) {
+	t.Parallel()
+	for _, next := range []bool{false, true} {
+		db, ctx := open(t, 2), context.Background()
+		made, err := db.Insert(ctx, []job.New{newJob("first", "lane", 1), newJob("second", "lane", 2)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		claim, err := db.Claim(ctx, "tickets", made[0].ID, tokenA)
+		if err != nil || claim.Job == nil {
+			t.Fatalf("claim: %+v, %v", claim, err)
+		}
+		f := job.Finish{Job: claim.Job, Token: tokenA, Verdict: job.VerdictCompleted}
+		if _, err := db.Finish(ctx, f); err != nil {
+			t.Fatal(err)
+		}
+		other, err := db.Claim(ctx, "tickets", made[1].ID, tokenB)
+		if err != nil || other.Job == nil {
+			t.Fatalf("the other's claim: %+v, %v", other, err)
+		}
+		f.Next = next
+		if done, err := db.Finish(ctx, f); !errors.Is(err, job.ErrLost) {
+			t.Errorf("told again: %+v, %v, want ErrLost", done, err)
+		}
+		if err := db.Renew(ctx, "lane", tokenB); err != nil {
+			t.Errorf("the other has lost the lane: %v", err)
+		}
+		if _, err := db.Finish(ctx, job.Finish{Job: other.Job, Token: tokenB, Verdict: job.VerdictCompleted}); err != nil {
+			t.Errorf("the other's end: %v", err)
+		}
+	}
+}
+
 // waitFor waits until a condition on the server holds.
 func waitFor(t *testing.T, url, condition string) {
 	t.Helper()
