@@ -91,7 +91,7 @@ func TestLimits(t *testing.T) {
 		"telegram broadcasts": {messenger.Telegram, pace.Broadcasts, func(i int) int { return i }, 10, time.Second, 15, 21},
 		"telegram chat":       {messenger.Telegram, pace.Answers, func(int) int { return 1 }, 2, time.Second, 3, 3},
 		"telegram group":      {messenger.Telegram, pace.Answers, func(int) int { return -1 }, 2, time.Minute, 3, 20},
-		"vk":                  {messenger.VK, pace.Answers, func(int) int { return 1 }, 10, time.Second, 19, 21},
+		"vk":                  {messenger.VK, pace.Answers, func(int) int { return 1 }, 10, time.Second, 17, 19},
 		"vk broadcasts":       {messenger.VK, pace.Broadcasts, func(i int) int { return i }, 10, time.Second, 12, 16},
 		"another":             {"max", pace.Answers, func(i int) int { return i }, 4, time.Second, 5, 6},
 	} {

@@ -1,0 +1,85 @@
+package wire_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"supportbot/functions/vk-webhook/wire"
+	"supportbot/shared/backend/backendtest"
+	"supportbot/shared/env"
+	"supportbot/shared/postgres/schema"
+	"supportbot/shared/queue"
+	"supportbot/shared/redisdb"
+	"supportbot/shared/sandbox/fault"
+	"supportbot/shared/sandbox/vk"
+	"supportbot/shared/ticket"
+	"supportbot/shared/wiring"
+)
+
+func TestMain(m *testing.M) {
+	// A function keeps its pool of connections as long as its instance lives.
+	pools := goleak.IgnoreTopFunction("github.com/jackc/pgx/v5/pgxpool.(*Pool).backgroundHealthCheck")
+	goleak.VerifyTestMain(m, backendtest.Goroutines(), pools,
+		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"), // idle connections of clients
+		goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"))
+}
+
+// told names the queue of each hint.
+type told chan string
+
+func (c told) Publish(_ context.Context, name string, hints ...queue.Hint) error {
+	for range hints {
+		c <- name
+	}
+	return nil
+}
+
+// While VK's pace is paused nothing is asked of VK, no name either: the customer is
+// answered later.
+func TestNew_EveryCallIsPaced(t *testing.T) {
+	t.Parallel()
+	calls := &fault.Log{}
+	community := vk.New(vk.Config{Token: "token", GroupID: 209, Secret: "secret", Confirmation: "confirm", Calls: calls})
+	api := httptest.NewServer(community)
+	t.Cleanup(func() { community.Close(); api.Close() })
+	community.SetURL(api.URL)
+	vars := map[string]string{
+		"DATABASE_URL": backendtest.Postgres(t, schema.Migrate), "REDIS_URL": backendtest.Redis(t),
+		"VK_TOKEN": "token", "VK_GROUP_ID": "209", "VK_SECRET": "secret", "VK_CONFIRMATION": "confirm", "VK_API_URL": api.URL,
+		"TRACKER_TOKEN": "token", "TRACKER_ORG_ID": "77", "TRACKER_QUEUE": "SUP", "TRACKER_API_URL": "http://127.0.0.1:1",
+	}
+	memory, err := redisdb.Open(redisdb.Config{URL: env.NewSecret(vars["REDIS_URL"])})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = memory.Close() })
+	if err := redisdb.NewPace(memory, redisdb.PaceConfig{}).Pause(context.Background(), "vk:209", time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	hints := make(chan string, 10)
+	h, err := wire.New(wiring.Runtime{
+		Env: env.NewReaderFrom(func(name string) (string, bool) { v, ok := vars[name]; return v, ok }),
+		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Queue: told(hints),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	webhook := httptest.NewServer(h)
+	t.Cleanup(webhook.Close)
+	community.Connect(webhook.URL)
+	community.Customer(vk.User{ID: 1 << 41, FirstName: "Анна", Allowed: true}).Write("/help")
+	if queue := <-hints; queue != ticket.QueueDeliveries {
+		t.Errorf("the answer is in %s", queue)
+	}
+	for _, c := range calls.Since(0) {
+		if c.Method != vk.CallbackMethod {
+			t.Errorf("%s was called", c.Method)
+		}
+	}
+}
