@@ -30,7 +30,8 @@ type records struct {
 	person  person.Person
 	reach   *bool
 	visits  int
-	inserts int // of keys that were there already
+	named   string // who came last
+	inserts int    // of keys that were there already
 	down    error
 	unknown bool // nobody has written yet
 }
@@ -49,6 +50,7 @@ func (r *records) Record(ctx context.Context, v person.Visit, jobs []job.New) (p
 		return person.Person{}, nil, fmt.Errorf("visit of nobody: %+v", v)
 	}
 	r.visits++
+	r.named = v.Identity.User.Name
 	if v.Update.Locale != nil {
 		r.person.Locale = *v.Update.Locale
 	}
@@ -108,14 +110,18 @@ type sender struct {
 	fail     []error // one for each coming call; nil = it works
 	failEdit error
 	before   func(messenger.Outgoing)
-	asked    int // for names
+	asked    int            // for names
+	known    messenger.User // what is told then; without a name it is none
 }
 
 func (s *sender) Profile(context.Context, string) (messenger.User, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked++
-	return messenger.User{}, nil
+	if s.known.Name == "" {
+		return messenger.User{}, failure(messenger.RateLimited, time.Second)
+	}
+	return s.known, nil
 }
 
 func (s *sender) Name() messenger.Name { return messenger.Telegram }

@@ -209,6 +209,29 @@ func TestReply_UncertainEditIsNoDuplicate(t *testing.T) {
 	}
 }
 
+// A name that could not be had on the first visit is asked for on the next, and then
+// no more.
+func TestPerson_NameIsAskedForUntilItIsKnown(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	s := b.service(nil)
+	come := func() {
+		ev := b.message("/menu")
+		ev.User.Name, ev.User.Username = "", ""
+		b.do(s, ev)
+	}
+	come()
+	if b.sender.asked != 1 || b.records.named != "" {
+		t.Fatalf("asked %d times, came %q", b.sender.asked, b.records.named)
+	}
+	b.sender.known = messenger.User{ID: b.a.Chat, Name: "canary-name"}
+	come()
+	come()
+	if b.sender.asked != 2 || b.records.named != "canary-name" {
+		t.Errorf("asked %d times, came %q", b.sender.asked, b.records.named)
+	}
+}
+
 func TestPerson_LanguageAndSettings(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -39,14 +39,14 @@ type profiler interface {
 	Profile(ctx context.Context, userID string) (messenger.User, error)
 }
 
-// name fills in who writes, from the kept copy or, on a first visit, by asking. A
-// name is not worth failing for.
+// name fills in who writes, from the kept copy or, where that has no name yet, by
+// asking. A name is not worth failing for.
 func (t *turn) name(ctx context.Context) {
 	u := &t.in.User
 	if u.Name != "" || t.in.group() || t.in.leaves() {
 		return
 	}
-	if t.profile != nil {
+	if t.profile != nil && t.profile.User.Name != "" {
 		u.Name, u.Username = t.profile.User.Name, t.profile.User.Username
 		return
 	}
