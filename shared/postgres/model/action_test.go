@@ -23,7 +23,9 @@ const (
 
 	rescue    verb = "rescue"
 	sweep     verb = "sweep"
-	republish verb = "republish"
+	republish verb = "republish" // finds heads, then sends hints for them
+	find      verb = "find"      // the first half of it
+	inform    verb = "inform"    // whoever a review concerns
 
 	cancel verb = "cancel"
 	pause  verb = "pause"
@@ -75,6 +77,9 @@ func (w *world) actions() []action {
 	}
 	if w.order == apart {
 		list = append(list, action{sweep, nobody, none, "", false})
+	}
+	if w.order == alone {
+		list = append(list, action{inform, nobody, none, "", false})
 	}
 	for j := range int8(2) {
 		list = append(list, w.onJob(j)...)

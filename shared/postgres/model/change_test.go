@@ -11,6 +11,8 @@ import (
 func (w *world) change(v verb, j int) string {
 	r := &w.jobs[j]
 	switch {
+	case v == insert && w.order == gathered:
+		return w.gather(j)
 	case v == insert && r.state == "":
 		*r = row{state: job.Accepted, due: true, token: nobody}
 		return "new"
@@ -28,7 +30,7 @@ func (w *world) change(v verb, j int) string {
 		r.paused, r.held, r.due, r.hinted = false, r.waits, true, false
 	case v == replay && r.state == job.NeedsReview:
 		w.budget--
-		*r = row{state: job.Accepted, stage: r.stage, due: true, replayed: true, paused: r.paused, held: r.paused, token: nobody}
+		*r = row{state: job.Accepted, stage: r.stage, due: true, replayed: true, paused: r.paused, held: r.paused, members: r.members, token: nobody}
 	case v == settle && r.state == job.NeedsReview:
 		r.state = job.Cancelled
 		w.tell(int8(j))
@@ -36,6 +38,25 @@ func (w *world) change(v verb, j int) string {
 		return notFound
 	}
 	return ""
+}
+
+// gather inserts a part: the first makes the job, the other joins it unless it has started;
+// then it is a job of its own.
+func (w *world) gather(part int) string {
+	first := &w.jobs[0]
+	waiting := (first.state == job.Accepted || first.state == job.Queued) && first.attempts == 0 && first.stage == 0 && !first.held
+	switch {
+	case first.state == "":
+		*first = row{state: job.Accepted, members: 1, token: nobody}
+		return "new"
+	case part == 0 || first.members == 2:
+	case waiting:
+		first.members, first.due = 2, false
+	case w.jobs[1].state == "":
+		w.jobs[1] = row{state: job.Accepted, due: true, members: 1, token: nobody}
+		return "new"
+	}
+	return "there"
 }
 
 func (r *row) publish() {
@@ -91,20 +112,48 @@ func (w *world) rescue(skipped ...int) string {
 	return strings.Join(taken, ", ")
 }
 
-// republish sends hints for due heads of idle lanes that had none lately.
-func (w *world) republish() string {
-	var sent []string
+// forgotten are the due heads of idle lanes that had no hint lately.
+func (w *world) forgotten() (heads []int8) {
 	for lane := range w.lanes {
 		h := w.head(lane)
 		if h == none || !w.lanes[lane].free() {
 			continue
 		}
-		if r := &w.jobs[h]; r.due && r.state != job.Running && !r.hinted {
-			r.publish()
-			sent = append(sent, name(h))
+		if r := w.jobs[h]; r.due && r.state != job.Running && !r.hinted {
+			heads = append(heads, h)
 		}
 	}
-	return strings.Join(sent, ", ")
+	return heads
+}
+
+// republish sends hints for them.
+func (w *world) republish() string {
+	heads := w.forgotten()
+	for _, h := range heads {
+		w.jobs[h].publish()
+	}
+	return list(heads)
+}
+
+// inform tells of each review once.
+func (w *world) inform() string {
+	var told []int8
+	for j := range w.jobs {
+		if r := &w.jobs[j]; r.state == job.NeedsReview && !r.told {
+			r.told = true
+			told = append(told, int8(j))
+		}
+	}
+	return list(told)
+}
+
+// list names jobs.
+func list(jobs []int8) string {
+	names := make([]string, len(jobs))
+	for i, j := range jobs {
+		names[i] = name(j)
+	}
+	return strings.Join(names, ", ")
 }
 
 func (w *world) later() {

@@ -148,9 +148,16 @@ func (d *desk) change(ctx context.Context, c *crew, o order, a action) (told str
 }
 
 func (d *desk) insert(ctx context.Context, c *crew, o order, j int8) (string, error) {
-	made, err := d.store.Insert(ctx, []job.New{{
+	in := job.New{
 		Queue: "tickets", Kind: "test", Key: name(j), Lane: job.Lane{Name: laneName(o, j), Loose: o == loose}, Sequence: int64(j), Payload: "test",
-	}})
+	}
+	switch o {
+	case urgent:
+		in.Priority = int(j)
+	case gathered:
+		in.Key, in.Gather = name(0), &job.Gather{Member: []string{"the first", name(1)}[j], Wait: time.Hour, Cap: 2 * time.Hour}
+	}
+	made, err := d.store.Insert(ctx, []job.New{in})
 	if err != nil || !made[0].New {
 		return "there", err
 	}
@@ -180,6 +187,8 @@ func (d *desk) reconcile(ctx context.Context, c *crew, a action) (string, error)
 	case rescue:
 		list, err := d.store.Rescue(ctx, 10)
 		return c.list(list, true), err
+	case inform:
+		return d.inform(ctx, c)
 	}
 	list, err := d.store.Forgotten(ctx, "", 10)
 	if err != nil {
@@ -190,6 +199,18 @@ func (d *desk) reconcile(ctx context.Context, c *crew, a action) (string, error)
 		ids[i] = in.ID
 	}
 	return c.list(list, false), d.store.Published(ctx, ids)
+}
+
+func (d *desk) inform(ctx context.Context, c *crew) (string, error) {
+	untold, err := d.store.Untold(ctx, 10)
+	var told []job.Inserted
+	for _, j := range untold {
+		if err == nil {
+			_, err = d.store.Told(ctx, j.ID, nil)
+		}
+		told = append(told, job.Inserted{ID: j.ID})
+	}
+	return c.list(told, false), err
 }
 
 // list names jobs in their order, perhaps with their state.

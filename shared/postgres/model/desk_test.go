@@ -51,6 +51,8 @@ type record struct {
 	HeldFor    *string    `json:"held_for"`
 	Token      *string    `json:"lease_token"`
 	FinishedAt *time.Time `json:"finished_at"`
+	ToldAt     *time.Time `json:"told_at"`
+	Members    int8       `json:"members"`
 	all        json.RawMessage
 }
 
@@ -127,7 +129,8 @@ func (d *desk) image(c crew) image {
 	i := image{crew: c}
 	d.scan(`SELECT clock_timestamp(),
 		(SELECT coalesce(jsonb_agg(to_jsonb(j) || jsonb_build_object('due', run_at <= clock_timestamp(),
-			'hinted', coalesce(published_at > clock_timestamp() - interval '60 s', false)) ORDER BY key), '[]') FROM jobs j),
+			'hinted', coalesce(published_at > clock_timestamp() - interval '60 s', false),
+			'members', CASE jsonb_typeof(payload) WHEN 'array' THEN jsonb_array_length(payload) ELSE 0 END) ORDER BY key), '[]') FROM jobs j),
 		(SELECT coalesce(jsonb_agg(to_jsonb(l) || jsonb_build_object('live', coalesce(lease_until > clock_timestamp(), false)) ORDER BY name), '[]')
 			FROM lanes l)`, &i.taken, &i.jobs, &i.lanes)
 	i.rows = map[string]record{}
@@ -157,6 +160,7 @@ func (d *desk) world(i image, before world) world {
 		w.jobs[key[1]-'1'] = row{
 			state: r.State, stage: int8(slices.Index(stages, r.Stage)), attempts: r.Attempts, losses: r.Losses, due: r.Due, hinted: r.Hinted,
 			replayed: r.Replayed, asked: r.AskedAt != nil, paused: r.PausedAt != nil, held: r.HeldAt != nil, waits: r.HeldFor != nil,
+			told: r.ToldAt != nil, members: r.Members,
 			token: i.crew.owner(r.Token),
 		}
 	}

@@ -58,6 +58,18 @@ func TestModel_LostLease(t *testing.T) {
 	explore(t, 2, start(strict, rescued...), start(strict, taken...))
 }
 
+// The second job overtakes the first as long as that has not started.
+func TestModel_Priority(t *testing.T) {
+	t.Parallel()
+	explore(t, 3, start(urgent, first))
+}
+
+// A part joins the job that gathers, or comes too late.
+func TestModel_Gather(t *testing.T) {
+	t.Parallel()
+	explore(t, 3, start(gathered, first), start(gathered, first, on(later, none), by(workerA, claim, 0)))
+}
+
 func TestModel_LooseLane(t *testing.T) {
 	t.Parallel()
 	explore(t, 3, start(loose, first, second))

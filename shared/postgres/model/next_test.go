@@ -36,6 +36,10 @@ func next(w world, a action) (world, string) {
 		w.sweep()
 	case republish:
 		told = w.republish()
+	case find:
+		told = list(w.forgotten())
+	case inform:
+		told = w.inform()
 	case later:
 		w.later()
 	case expire:

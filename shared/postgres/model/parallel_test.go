@@ -38,7 +38,7 @@ func TestModel_SideBySide(t *testing.T) {
 	g := &gate{d.connect(), d.connect()}
 	for seed := range uint64(schedules) {
 		r := rand.New(rand.NewPCG(seed, 0))
-		o := []order{strict, loose, apart}[r.IntN(3)]
+		o := []order{strict, loose, apart, urgent}[r.IntN(4)]
 		history, n := []action{first, second, by(workerA, claim, 0), on(expire, 0)}, duel
 		if seed%4 == 0 {
 			history, n = wander(r, o), length
@@ -97,7 +97,7 @@ func (d *desk) sideBySide(r *rand.Rand, g *gate, start crew, o order, n int) (pa
 			defer over.Add(1)
 			for range n {
 				a := crews[i].choose(own, owner(i), o)
-				parties[i] = append(parties[i], deed{a, d.insist(&crews[i], o, a)})
+				parties[i] = append(parties[i], halves(deed{a, d.insist(&crews[i], o, a)})...)
 			}
 		}()
 	}
@@ -106,6 +106,21 @@ func (d *desk) sideBySide(r *rand.Rand, g *gate, start crew, o order, n int) (pa
 	after = crews[0]
 	after.tokens[1], after.doing[1], after.at[1] = crews[1].tokens[1], crews[1].doing[1], crews[1].at[1]
 	return parties, after
+}
+
+// halves are the transactions of a deed: republishing finds heads first, and sends hints for
+// them when much may have happened.
+func halves(d deed) []deed {
+	if d.action.verb != republish {
+		return []deed{d}
+	}
+	all := []deed{{on(find, none), d.told}}
+	for j := range int8(2) {
+		if strings.Contains(d.told, name(j)) {
+			all = append(all, deed{on(publish, j), ""})
+		}
+	}
+	return all
 }
 
 // insist does an action again that the database ended in favour of another: nothing of it
@@ -150,7 +165,6 @@ func (g *gate) close(t *testing.T) (open func(enough func(waiting int) bool)) {
 }
 
 // choose takes an action of a worker, who knows only what it was told, or of the others.
-// What consists of several transactions is left out.
 func (c *crew) choose(r *rand.Rand, who owner, o order) action {
 	w := newWorld(o)
 	for j := range w.jobs {
@@ -159,7 +173,7 @@ func (c *crew) choose(r *rand.Rand, who owner, o order) action {
 	}
 	w.doing = c.doing
 	list := slices.DeleteFunc(w.actions(), func(a action) bool {
-		return a.verb == republish || a.worker != who && (who != ghost || a.worker != nobody)
+		return a.worker != who && (who != ghost || a.worker != nobody)
 	})
 	return list[r.IntN(len(list))]
 }

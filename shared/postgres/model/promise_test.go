@@ -47,6 +47,8 @@ func (s step) brokenFor(before, now record) error {
 		return fmt.Errorf("a hint for what was %q has queued it", before.State)
 	case now.State == job.Queued && before.State == job.NeedsReview:
 		return fmt.Errorf("queued from review")
+	case now.Members < before.Members:
+		return fmt.Errorf("of %d parts %d are left", before.Members, now.Members)
 	case before.AskedAt != nil && now.AskedAt == nil && s.action.verb != replay:
 		return fmt.Errorf("the request to cancel it is lost")
 	case now.AskedAt != nil && now.State != job.Running && now.State != job.Cancelled && now.State != job.Completed:
@@ -79,10 +81,13 @@ func (w *world) brokenLane(lane int) error {
 // overtaken: in a strict lane nothing starts while something before it is open, neither
 // held nor a replayed job that is not due.
 func (s step) overtaken() error {
-	first := s.to.jobs[0]
-	started := strings.HasSuffix(s.told, "runs "+name(1))
-	if s.to.order == strict && started && first.open() && !first.held && (!first.replayed || first.due) {
-		return fmt.Errorf("the second job overtook the first, which is %+v", first)
+	ahead, behind := s.to.jobs[0], int8(1)
+	if s.to.order == urgent {
+		ahead, behind = s.to.jobs[1], 0
+	}
+	started := strings.HasSuffix(s.told, "runs "+name(behind))
+	if s.to.order != loose && s.to.order != apart && started && ahead.open() && !ahead.held && (!ahead.replayed || ahead.due) {
+		return fmt.Errorf("%s overtook the other, which is %+v", name(behind), ahead)
 	}
 	return nil
 }

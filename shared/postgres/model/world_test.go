@@ -3,7 +3,11 @@
 // does to two jobs, and every step that it can reach is taken on a real database, too.
 package model_test
 
-import "supportbot/shared/job"
+import (
+	"slices"
+
+	"supportbot/shared/job"
+)
 
 // owner is whose lease, or whose token on a row.
 type owner int8
@@ -28,6 +32,8 @@ type row struct {
 	paused   bool
 	held     bool
 	waits    bool // for the other job
+	told     bool // of its review, to whom it concerns
+	members  int8 // of a gathered job
 	token    owner
 }
 
@@ -43,7 +49,7 @@ func (r row) over() bool { return r.state == job.Completed || r.state == job.Can
 func (r row) settled() row {
 	switch {
 	case r.state == "" || r.over():
-		return row{state: r.state, token: nobody}
+		return row{state: r.state, members: r.members, token: nobody}
 	case !r.open():
 		r.due, r.hinted = false, false
 	}
@@ -58,14 +64,17 @@ type lease struct {
 
 func (l lease) free() bool { return l.owner == nobody || !l.live }
 
-// order is how the two jobs lie in lanes; the first comes before the second.
+// order is how the two jobs lie in lanes; the first comes before the second unless it says
+// otherwise.
 type order int8
 
 const (
-	alone  order = iota // there is only one job
-	strict              // both in one strict lane
-	loose               // both in one loose lane
-	apart               // each in a strict lane of its own; one may wait for the other
+	alone    order = iota // there is only one job
+	strict                // both in one strict lane
+	loose                 // both in one loose lane
+	apart                 // each in a strict lane of its own; one may wait for the other
+	urgent                // both in one strict lane, and the second comes first by its priority
+	gathered              // the first gathers parts in a strict lane; what comes too late is the second
 )
 
 const none int8 = -1
@@ -95,11 +104,15 @@ func (w *world) laneOf(j int) int {
 	return 0
 }
 
+// laneJobs are the jobs of a lane in their order.
 func (w *world) laneJobs(lane int) (jobs []int) {
 	for j := range w.jobs {
 		if w.laneOf(j) == lane && w.jobs[j].state != "" {
 			jobs = append(jobs, j)
 		}
+	}
+	if w.order == urgent {
+		slices.Reverse(jobs)
 	}
 	return jobs
 }
