@@ -230,6 +230,10 @@ func TestForget_ByAPI(t *testing.T) {
 		t.Errorf("export of somebody forgotten: %d", status)
 	}
 	w.check("erasures", w.count(`SELECT count(*) FROM jobs WHERE kind = $1`, person.KindErase), 1)
+	c.block() // who leaves then is nobody all the same
+	w.quiet()
+	w.forgotten(c)
+	w.check("people", w.count(`SELECT count(*) FROM people`), 1)
 }
 
 // isExport: all that is kept of the customer, no secret, nobody else.
