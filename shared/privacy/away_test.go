@@ -52,7 +52,7 @@ func TestExport_TrackerAway(t *testing.T) {
 			if n := b.Count(b.c, "после выгрузки"); n != 1 {
 				t.Errorf("%d messages, want that which came behind the export", n)
 			}
-			b.Exec(`UPDATE jobs SET created_at = created_at - $1::text::interval WHERE key = $2`, wait, export.Key)
+			b.Exec(`UPDATE jobs SET started_at = started_at - $1::text::interval WHERE key = $2`, wait, export.Key)
 			b.away = name == "for long"
 			b.Later(time.Minute)
 			b.Want(export.Key, job.Completed)

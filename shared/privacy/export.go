@@ -45,7 +45,7 @@ func (s *Service) export(ctx context.Context, r *job.Run) (job.Outcome, error) {
 	text := "export"
 	var away *tracker.Error
 	switch {
-	case errors.As(err, &away) && time.Since(r.CreatedAt) < exportWait:
+	case errors.As(err, &away) && r.Age < exportWait:
 		return job.Outcome{}, job.Later(exportAgain, err)
 	case errors.As(err, &away):
 		text = "export.partial"
