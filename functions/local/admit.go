@@ -54,11 +54,12 @@ func admitFirst(ctx context.Context, vars variables, fakes *sandbox.Running) (to
 
 // admit makes an admin of who will write from an address, whose chat is the user's.
 func admit(ctx context.Context, db *postgres.DB, a messenger.Address) error {
-	away := false
 	_, _, err := db.Record(ctx, person.Visit{
 		Identity: person.Identity{Address: a, User: messenger.User{ID: a.Chat}, SeenAt: time.Unix(0, 0)},
-		Update:   person.Update{Reachable: &away},
 	}, nil)
+	if err == nil {
+		err = db.SetReachable(ctx, a, false)
+	}
 	if err != nil {
 		return err
 	}
