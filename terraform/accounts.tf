@@ -1,15 +1,16 @@
 # An account for each role, with the rights of that role and no others:
 #
-#   webhook, worker, api, loader, migrate   functions run as these; each reads the
-#                                           secrets of its functions
+#   webhook, worker, api, loader,           functions run as these; each reads the
+#   migrate, reconciler                     secrets of its functions
 #   gateway                                 calls the functions behind a gateway
 #   trigger                                 calls workers and timers; reads queues
-#   queue                                   sends hints, reads what is dead of them; its
-#                                           key is the functions'
+#   queue                                   sends hints; its key is the functions'
+#   drain                                   reads what is dead of them, too; its key is the
+#                                           reconciler's alone: whoever reads may delete
 
 locals {
-  function_roles = ["webhook", "worker", "api", "loader", "migrate"]
-  roles          = toset(concat(local.function_roles, ["gateway", "trigger", "queue"]))
+  function_roles = ["webhook", "worker", "api", "loader", "migrate", "reconciler"]
+  roles          = toset(concat(local.function_roles, ["gateway", "trigger", "queue", "drain"]))
 }
 
 resource "yandex_iam_service_account" "this" {
@@ -26,7 +27,8 @@ resource "yandex_resourcemanager_folder_iam_member" "this" {
   for_each = merge(
     {
       "queue sends"   = { account = "queue", role = "ymq.writer" }
-      "queue reads"   = { account = "queue", role = "ymq.reader" }
+      "drain sends"   = { account = "drain", role = "ymq.writer" }
+      "drain reads"   = { account = "drain", role = "ymq.reader" }
       "trigger reads" = { account = "trigger", role = "ymq.reader" }
     },
     { for role in local.function_roles : "${role} in the network" => { account = role, role = "vpc.user" } },

@@ -5,7 +5,9 @@
 # wait for others most of their time. Limits are per zone: instances and calls.
 
 locals {
-  database = ["DATABASE_URL", "REDIS_URL", "QUEUE_ACCESS_KEY", "QUEUE_SECRET_KEY", "TRACKER_TOKEN"]
+  stores   = ["DATABASE_URL", "REDIS_URL", "TRACKER_TOKEN"]
+  database = concat(local.stores, ["QUEUE_ACCESS_KEY", "QUEUE_SECRET_KEY"])
+  draining = concat(local.stores, ["DRAIN_QUEUE_ACCESS_KEY", "DRAIN_QUEUE_SECRET_KEY"])
   telegram = local.has.telegram ? ["TELEGRAM_TOKEN"] : []
   vk       = local.has.vk ? ["VK_TOKEN", "VK_SECRET", "VK_CONFIRMATION"] : []
   talking  = concat(local.database, local.telegram, local.vk)
@@ -39,8 +41,8 @@ locals {
       secrets = local.talking
     }
     reconciler = {
-      role    = "worker", memory = 256, timeout = 180, concurrency = 1, instances = 1, calls = 1
-      secrets = local.talking
+      role    = "reconciler", memory = 256, timeout = 180, concurrency = 1, instances = 1, calls = 1
+      secrets = concat(local.draining, local.telegram, local.vk)
     }
     notification-api = {
       role    = "api", memory = 256, timeout = 60, concurrency = 8, instances = 0, calls = 0
@@ -94,10 +96,10 @@ locals {
 }
 
 locals {
-  # Of the functions' key for queues, which nobody here knows, the length is counted.
+  # Of the functions' keys for queues, which nobody here knows, the length is counted.
   secret_values = merge(concat(
     [for pairs in values(local.secrets) : { for pair in pairs : pair[0] => pair[1] }],
-    [{ QUEUE_ACCESS_KEY = format("%050d", 0), QUEUE_SECRET_KEY = format("%050d", 0) }],
+    [{ for name in ["QUEUE_ACCESS_KEY", "QUEUE_SECRET_KEY", "DRAIN_QUEUE_ACCESS_KEY", "DRAIN_QUEUE_SECRET_KEY"] : name => format("%050d", 0) }],
   )...)
   # The bytes, not characters, of each function's environment: of Base64's four
   # characters three are bytes.

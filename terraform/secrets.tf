@@ -18,11 +18,11 @@ locals {
     tracker   = [["TRACKER_TOKEN", var.tracker_token], ["TRACKER_WEBHOOK_SECRET", var.tracker_webhook_secret]]
   }
   # Groups of a messenger that is left out are not made.
-  groups = toset(concat(["databases", "analytics", "owner", "tracker", "queue"],
+  groups = toset(concat(["databases", "analytics", "owner", "tracker", "queue", "drain"],
   local.has.telegram ? ["telegram"] : [], local.has.vk ? ["vk"] : []))
 
   group_of = merge(concat([for group, pairs in local.secrets : { for pair in pairs : pair[0] => group }],
-  [{ QUEUE_ACCESS_KEY = "queue", QUEUE_SECRET_KEY = "queue" }])...)
+  [{ QUEUE_ACCESS_KEY = "queue", QUEUE_SECRET_KEY = "queue", DRAIN_QUEUE_ACCESS_KEY = "drain", DRAIN_QUEUE_SECRET_KEY = "drain" }])...)
 
   has = {
     telegram = nonsensitive(var.telegram_token != "")
@@ -37,7 +37,7 @@ resource "yandex_lockbox_secret" "this" {
 }
 
 resource "yandex_lockbox_secret_version_hashed" "this" {
-  for_each  = setsubtract(local.groups, ["queue"])
+  for_each  = setsubtract(local.groups, ["queue", "drain"])
   secret_id = yandex_lockbox_secret.this[each.key].id
 
   key_1        = try(local.secrets[each.key][0][0], null)
@@ -53,7 +53,7 @@ resource "yandex_lockbox_secret_version_hashed" "this" {
   }
 }
 
-# The functions' key for the queues goes to Lockbox and nowhere else.
+# The functions' keys for the queues go to Lockbox and nowhere else.
 resource "yandex_iam_service_account_static_access_key" "queue" {
   service_account_id = local.accounts["queue"]
   description        = "Functions send hints with it"
@@ -67,9 +67,25 @@ resource "yandex_iam_service_account_static_access_key" "queue" {
   }
 }
 
+resource "yandex_iam_service_account_static_access_key" "drain" {
+  service_account_id = local.accounts["drain"]
+  description        = "The reconciler sends hints with it, and reads what is dead of them"
+  lifecycle {
+    create_before_destroy = true
+  }
+  output_to_lockbox {
+    secret_id            = yandex_lockbox_secret.this["drain"].id
+    entry_for_access_key = "DRAIN_QUEUE_ACCESS_KEY"
+    entry_for_secret_key = "DRAIN_QUEUE_SECRET_KEY"
+  }
+}
+
 locals {
   versions = merge(
     { for group, version in yandex_lockbox_secret_version_hashed.this : group => version.id },
-    { queue = yandex_iam_service_account_static_access_key.queue.output_to_lockbox_version_id },
+    {
+      queue = yandex_iam_service_account_static_access_key.queue.output_to_lockbox_version_id
+      drain = yandex_iam_service_account_static_access_key.drain.output_to_lockbox_version_id
+    },
   )
 }

@@ -33,8 +33,9 @@ locals {
   # A function's version changes with its own bytes, and not with others'.
   hash        = filesha256(local.archive)
   environment = merge(var.environment, { FUNCTION_TIMEOUT = "${var.settings.timeout}s" })
-  # In the migration's environment the address of its own user has the usual name.
-  variables = { for name in var.settings.secrets : trimprefix(name, "MIGRATE_") => name }
+  # In the environments of the migration and of the reconciler the address of its own user,
+  # and the key of its own account, have the usual names.
+  variables = { for name in var.settings.secrets : trimprefix(trimprefix(name, "MIGRATE_"), "DRAIN_") => name }
 }
 
 resource "yandex_storage_object" "archive" {

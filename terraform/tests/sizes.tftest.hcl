@@ -137,14 +137,15 @@ run "rights" {
   assert {
     condition = toset([for m in yandex_resourcemanager_folder_iam_member.this :
       "${ { for role, id in local.accounts : "serviceAccount:${id}" => role }[m.member]} ${m.role}"]) == toset(concat(
-      flatten([for role in ["webhook", "worker", "api", "loader", "migrate"] : ["${role} vpc.user", "${role} logging.writer"]]),
-      ["gateway logging.writer", "trigger ymq.reader", "queue ymq.writer", "queue ymq.reader"],
+      flatten([for role in ["webhook", "worker", "api", "loader", "migrate", "reconciler"] : ["${role} vpc.user", "${role} logging.writer"]]),
+      ["gateway logging.writer", "trigger ymq.reader", "queue ymq.writer", "drain ymq.writer", "drain ymq.reader"],
     ))
     error_message = "An account has other rights than those of its role."
   }
   assert {
     condition = toset([for m in yandex_lockbox_secret_iam_member.reader : m.role]) == toset(["lockbox.payloadViewer"]) && toset(keys(yandex_lockbox_secret_iam_member.reader)) == toset(concat(
       flatten([for role in ["webhook", "worker", "api"] : [for group in ["databases", "queue", "tracker", "telegram", "vk"] : "${role} ${group}"]]),
+      [for group in ["databases", "drain", "tracker", "telegram", "vk"] : "reconciler ${group}"],
       ["api analytics", "loader databases", "loader analytics", "loader tracker", "migrate owner", "migrate analytics"],
     ))
     error_message = "An account reads other secrets than those of its functions."
@@ -165,6 +166,10 @@ run "rights" {
   assert {
     condition     = !contains(keys(yandex_lockbox_secret_iam_member.reader), "loader telegram") && !contains(keys(yandex_lockbox_secret_iam_member.reader), "loader vk")
     error_message = "The loader of analytics has no use for the messengers."
+  }
+  assert {
+    condition     = contains(module.functions["reconciler"].settings.variables, "QUEUE_ACCESS_KEY") && !contains(local.functions["reconciler"].secrets, "QUEUE_ACCESS_KEY")
+    error_message = "The reconciler works with another key than its own."
   }
   assert {
     condition     = !contains(keys(yandex_lockbox_secret_iam_member.reader), "webhook analytics")

@@ -154,7 +154,7 @@ func secretsOf(t *testing.T, text, function string) []string {
 		}
 	}
 	var all []string
-	for _, m := range regexp.MustCompile(`"(?:MIGRATE_)?([A-Z][A-Z0-9_]+)"`).FindAllStringSubmatch(line, -1) {
+	for _, m := range regexp.MustCompile(`"(?:MIGRATE_|DRAIN_)?([A-Z][A-Z0-9_]+)"`).FindAllStringSubmatch(line, -1) {
 		all = append(all, m[1])
 	}
 	return all
