@@ -110,7 +110,7 @@ func (c *customer) step(ctx context.Context, do func(), texts ...string) error {
 
 // open fills the form and gives the ticket's key. A form that gets stuck is given up.
 func (c *customer) open(ctx context.Context) (key string, err error) {
-	f := &Form{Chat: c.phone.address(), Subject: c.token("S")}
+	f := &Form{Chat: c.phone.address(), Subject: c.token("S"), Began: time.Now()}
 	c.forms = append(c.forms, f)
 	if err := c.fill(ctx, f); err != nil {
 		if ctx.Err() == nil {

@@ -10,6 +10,7 @@ type Form struct {
 	Chat    string
 	Subject string
 	Parts   []string
+	Began   time.Time
 	Sent    time.Time // when it was sent, by a press that was taken; zero: it was not
 
 	press   string // its id
@@ -67,13 +68,13 @@ func (b *Books) promised(f Form) bool {
 var outdated = []string{"Форма устарела", "больше не действует"}
 
 // forgotten reports whether the memory of a form was wiped, and the customer was told
-// when they sent it.
+// when they sent it: in the place of a message of the form's, which keeps its time.
 func (b *Books) forgotten(f Form) bool {
 	if !forgot(b.Wipes, f.Sent.Add(askWait)) {
 		return false
 	}
 	for _, m := range b.Chats[f.Chat] {
-		if contains(m.Text, outdated) && !m.At.Before(f.Sent.Add(-time.Second)) {
+		if contains(m.Text, outdated) && !m.At.Before(f.Began.Add(-time.Second)) {
 			return true
 		}
 	}

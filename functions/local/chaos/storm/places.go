@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"supportbot/shared/sandbox/fault"
 )
 
 // Place is a place that the limiter gave: when the call may be made, by Redis' clock.
@@ -43,7 +45,8 @@ func (l *Balance) places(b *Books) {
 	for _, m := range measures {
 		n := 0
 		for _, c := range b.Calls {
-			if m.counted(c) != "" {
+			// What only reads, the HTTP client itself asks again when its connection breaks.
+			if broken := c.Fault == fault.CloseBefore || c.Fault == fault.CloseAfter; m.counted(c) != "" && !broken {
 				n++
 			}
 		}

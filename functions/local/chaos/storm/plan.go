@@ -76,11 +76,22 @@ func plan(seed uint64, storm time.Duration) (all []blow) {
 				b.who = n
 			}
 			k.draw(r, &b)
+			if k.kind == ailing && storm >= wholeStorm && n < len(services)*len(ailments) {
+				b.thorough(n)
+			}
 			all = append(all, b)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b blow) int { return cmp.Compare(a.at, b.at) })
 	return all
+}
+
+// thorough makes the first ailments of a long storm all that there are, of what every
+// service is often asked and while there is time to meet them.
+func (b *blow) thorough(n int) {
+	b.who, b.at = n%len(services), b.at/2
+	s := services[b.who]
+	b.rule = s.ailment(ailments[n/len(services)], s.methods[0])
 }
 
 // String is a line of the plan.

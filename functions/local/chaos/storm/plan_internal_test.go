@@ -12,12 +12,15 @@ func TestPlan(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(50) {
 		for _, storm := range []time.Duration{10 * time.Second, 2 * time.Minute} {
-			count, tokens := map[string]int{}, map[int]bool{}
+			count, tokens, met := map[string]int{}, map[int]bool{}, map[string]bool{}
 			blows := plan(seed, storm)
 			for _, b := range blows {
 				count[b.kind]++
 				if b.kind == revoked {
 					tokens[b.who%len(services)] = true
+				}
+				if b.kind == ailing {
+					met[services[b.who%len(services)].name+" "+string(b.rule.Kind)] = true
 				}
 				if b.at < 0 || b.at >= storm {
 					t.Errorf("seed %d: %s is after the storm", seed, b)
@@ -30,6 +33,9 @@ func TestPlan(t *testing.T) {
 			}
 			if len(tokens) != len(services) || count[skewed] < 2 {
 				t.Errorf("seed %d: tokens of %d services, %d wrong clocks", seed, len(tokens), count[skewed])
+			}
+			if every := len(services) * (len(ailments) - 1); storm >= wholeStorm && len(met) != every { // one is there twice
+				t.Errorf("seed %d: %d ailments of %d", seed, len(met), every)
 			}
 			if !slices.Equal(blows, plan(seed, storm)) {
 				t.Errorf("seed %d gives another plan", seed)

@@ -152,6 +152,12 @@ func TestBalance_Forms(t *testing.T) {
 			without(b)
 			tell(b, maria, outdated, at(4))
 		}, "the form S2N1E was sent and is lost"},
+		"a form was sent, and its customer told of an earlier one": {func(b *storm.Books) {
+			without(b)
+			b.Wipes = []time.Time{at(2)}
+			b.Forms[1].Began = at(1.5)
+			tell(b, maria, outdated, at(0))
+		}, "the form S2N1E was sent and is lost"},
 		"a form has made two tickets": {func(b *storm.Books) { b.Tickets = append(b.Tickets, other("SUP-3", "")) }, "S2N1E has made 2 tickets"},
 		"a part of a form is lost": {func(b *storm.Books) {
 			b.Tickets[0].Entries[0].Text = ""
@@ -171,7 +177,7 @@ func TestBalance_Forms(t *testing.T) {
 		"a form was forgotten, and its customer told": {func(b *storm.Books) {
 			without(b)
 			b.Wipes = []time.Time{at(2)}
-			tell(b, maria, outdated, at(4))
+			tell(b, maria, outdated, at(2))
 		}, func(b *storm.Balance) int { return b.Told }, 1},
 		"a form is in review": {func(b *storm.Books) {
 			without(b)

@@ -52,14 +52,27 @@ var ailments = []fault.Kind{
 // ailment draws a fault of a service's answers. Time-outs are rare: each holds a lane up
 // for as long as the caller waits.
 func ailment(r *rand.Rand, s service) fault.Fault {
-	f := fault.Fault{Method: s.methods[r.IntN(len(s.methods))], Kind: ailments[r.IntN(len(ailments))], Times: 1 + r.IntN(4)}
+	f := s.ailment(ailments[r.IntN(len(ailments))], s.methods[r.IntN(len(s.methods))])
 	switch f.Kind {
 	case fault.Status:
 		f.Status, f.RetryAfter = s.statuses[r.IntN(len(s.statuses))], 1+r.IntN(3)
 	case fault.Delay:
 		f.Wait = between(r, 200*time.Millisecond, 3*time.Second)
-	case fault.HangBefore, fault.HangAfter:
-		f.Times = 1
+	}
+	if f.Kind != fault.HangBefore && f.Kind != fault.HangAfter {
+		f.Times += r.IntN(4)
+	}
+	return f
+}
+
+// ailment is a fault of one call.
+func (s service) ailment(kind fault.Kind, method string) fault.Fault {
+	f := fault.Fault{Method: method, Kind: kind, Times: 1}
+	switch kind {
+	case fault.Status:
+		f.Status, f.RetryAfter = s.statuses[0], 1
+	case fault.Delay:
+		f.Wait = time.Second
 	}
 	return f
 }

@@ -61,7 +61,7 @@ func (s *sheet) count(ctx context.Context, w *world) error {
 	}
 	s.refusals = map[string]int{}
 	for _, c := range append(w.calls.telegram.Since(0), w.calls.vk.Since(0)...) {
-		if c.Status == http.StatusTooManyRequests || strings.Contains(string(c.Result), `"error_code":6,`) {
+		if c.Fault == "" && (c.Status == http.StatusTooManyRequests || strings.Contains(string(c.Result), tooMany)) {
 			when := ""
 			if c.At.Before(w.struck) {
 				when = " in calm"

@@ -106,6 +106,11 @@ func TestBalance_Places(t *testing.T) {
 	none := func(*storm.Balance) int { return 0 }
 	excused{
 		"a place for each call": {places, none, 0},
+		"one more of a connection that broke": {func(b *storm.Books) {
+			places(b)
+			b.Calls = append(b.Calls, toDesk)
+			b.Calls[3].Fault = fault.CloseBefore
+		}, none, 0},
 		"what a wipe made forgotten": {func(b *storm.Books) {
 			give(b, 40, 0.99, "vk:209")
 			for i := range 20 {
