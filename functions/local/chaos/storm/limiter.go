@@ -99,7 +99,7 @@ func (l *limiter) command(words []string) {
 func (l *limiter) given() ([]Place, error) {
 	select {
 	case <-l.over:
-		return nil, errors.New("Redis does not tell any more")
+		return nil, errors.New("nothing more is heard of Redis")
 	default:
 	}
 	l.mu.Lock()

@@ -87,7 +87,8 @@ func (l *Balance) ratings(b *Books) {
 	}
 	for _, r := range b.Ratings {
 		_, chat, _ := strings.Cut(r.Chat, ":")
-		if l.Ratings++; of[r.Ticket] != r.Score && !(b.held(`"score"`) && b.held(chat)) {
+		review := b.held(`"score"`) && b.held(chat)
+		if l.Ratings++; of[r.Ticket] != r.Score && !review {
 			l.wrong("%s was rated %s by %s and has %q", r.Ticket, r.Score, r.Chat, of[r.Ticket])
 		}
 	}
