@@ -32,10 +32,11 @@ func personByID(ctx context.Context, q session, id int64) (p person.Person, err 
 	return p, notFound(err)
 }
 
-// Addresses gives the chats of a person, the one last used first.
+// Addresses gives the chats of a person, those that can be written to first, of them the
+// one last used.
 func (db *DB) Addresses(ctx context.Context, id int64) ([]messenger.Address, error) {
 	list, err := addresses(ctx, db.pool, `SELECT i.messenger, i.bot, i.chat
-		FROM people o JOIN identities i ON i.person_id = coalesce(o.merged_into, o.id) WHERE o.id = $1 ORDER BY i.seen_at DESC, i.id DESC`, id)
+		FROM people o JOIN identities i ON i.person_id = coalesce(o.merged_into, o.id) WHERE o.id = $1 ORDER BY i.reachable DESC, i.seen_at DESC, i.id DESC`, id)
 	if err != nil {
 		return nil, fmt.Errorf("find addresses: %w", err)
 	}

@@ -162,6 +162,30 @@ func TestErase_ConversationOwes(t *testing.T) {
 	}
 }
 
+// TestErase_ToldWhereTheyCanBe: who has blocked the bot in one messenger is told in the
+// other.
+func TestErase_ToldWhereTheyCanBe(t *testing.T) {
+	t.Parallel()
+	b := newBureau(t)
+	v := wiringtest.VKontakter()
+	b.Met(v)
+	p, err := b.DB.Person(b.Context(), v.Address)
+	if err == nil {
+		_, err = b.DB.Link(b.Context(), b.id, p.ID)
+	}
+	if err == nil { // last used, and blocked then
+		err = b.DB.SetReachable(b.Context(), v.Address, false)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.during("person.erase/forget/begun", func() {})
+	b.over(`{"tickets": 0}`)
+	if n := b.Count(v, "ваши данные удалены"); n != 0 {
+		t.Errorf("%d last messages where they cannot come", n)
+	}
+}
+
 // TestErase_TrackerRefuses: a ticket that cannot be changed keeps nobody from being
 // forgotten; an operator is told which it is, and replays, or mends it and settles.
 func TestErase_TrackerRefuses(t *testing.T) {

@@ -40,7 +40,8 @@ type Tracker interface {
 // People is what the service needs of the database. job.ErrNotFound: nobody has the id.
 type People interface {
 	PersonByID(ctx context.Context, id int64) (*person.Person, error)
-	// Addresses gives the chats of a person, the one last used first.
+	// Addresses gives the chats of a person, those that can be written to first, of them
+	// the one last used.
 	Addresses(ctx context.Context, id int64) ([]messenger.Address, error)
 	// Steps names how far their chats and requests have come; person.ErrBusy: something
 	// has begun and not ended.
