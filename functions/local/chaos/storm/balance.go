@@ -12,6 +12,7 @@ type Balance struct {
 	Late  int      // of them, those that work to come may still mend
 
 	Said, Recorded, Returned, Held int // messages of customers: in a ticket, left with the customer, in review
+	Unmarked                       int // that came late, and nobody remembered what had come before
 	Unbrought                      int // that VK never brought, and whose memory was wiped in that very time
 	Photos                         int // of customers, in a ticket with the same bytes
 	Forms, Tickets, Again, Told    int // forms begun, opened, given up; forgotten, and the customer was told

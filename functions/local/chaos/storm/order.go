@@ -21,7 +21,8 @@ var late = regexp.MustCompile(`отправлено (\d\d\.\d\d\.\d{4} \d\d:\d\d
 var moscow = time.FixedZone("MSK", 3*60*60)
 
 // ordered: in a ticket messages stand as they were written, but for those that say
-// themselves that they came late; and these did, and say when they were written.
+// themselves that they came late; and these did, and say when they were written. A wipe
+// makes the platform forget what came before.
 func (l *Balance) ordered(b *Books) {
 	said := map[string]Said{}
 	for _, s := range b.Said {
@@ -37,6 +38,8 @@ func (l *Balance) ordered(b *Books) {
 				case !ok || t[0] != 'M':
 				case words != nil:
 					l.late(b, k, s, words[1])
+				case s.Number < newest.Number && b.wipedBetween(newest, s):
+					l.Unmarked++
 				case s.Number < newest.Number:
 					l.wrong("in %s message %s stands behind %s", k.Key, t, newest.Token)
 				default:
@@ -63,15 +66,27 @@ const beside = 2 * time.Second
 // overtaken reports whether a newer message of the chat was brought before the last call
 // that brought this one, or beside it; one that was never brought was found much later.
 func (b *Books) overtaken(s Said) bool {
-	var last time.Time
+	last := b.last(s)
+	return slices.ContainsFunc(b.Brought, func(one Brought) bool {
+		return one.Chat == s.Chat && one.Number > s.Number && (!s.Brought || !one.At.After(last.Add(beside)))
+	})
+}
+
+// last is when a message was brought last; zero: never.
+func (b *Books) last(s Said) (last time.Time) {
 	for _, one := range b.Brought {
 		if one.Chat == s.Chat && one.Number == s.Number && one.At.After(last) {
 			last = one.At
 		}
 	}
-	return slices.ContainsFunc(b.Brought, func(one Brought) bool {
-		return one.Chat == s.Chat && one.Number > s.Number && (!s.Brought || !one.At.After(last.Add(beside)))
-	})
+	return last
+}
+
+// wipedBetween reports whether the memory was wiped after a message had been written, and
+// before an older one was brought; one that was never brought was found any time later.
+func (b *Books) wipedBetween(newer, s Said) bool {
+	last := b.last(s).Add(beside)
+	return slices.ContainsFunc(b.Wipes, func(w time.Time) bool { return !w.Before(newer.At) && (!s.Brought || !w.After(last)) })
 }
 
 // inOrder: a customer first sees answers, their files and statuses as they were written.

@@ -18,6 +18,7 @@ type Place struct {
 // places: the limiter itself kept to the limits, to the microsecond, and no call was made
 // without a place.
 func (l *Balance) places(b *Books) {
+	measures := measures()
 	given := map[string]map[string][]time.Time{} // by measure, by key and era
 	for _, m := range measures {
 		given[m.name] = map[string][]time.Time{}

@@ -95,6 +95,14 @@ func TestBalance_Order(t *testing.T) {
 	overtaken := []storm.Brought{{Chat: ivan, Number: 5, At: at(5)}, {Chat: ivan, Number: 4, At: at(6)}}
 	spoilt{
 		"messages are in wrong order": {swap, "M1N3E stands behind M1N4E"},
+		"they are, and a wipe was before": {func(b *storm.Books) {
+			swap(b)
+			b.Brought, b.Wipes = overtaken, []time.Time{at(4)}
+		}, "M1N3E stands behind M1N4E"},
+		"they are, and a wipe was after": {func(b *storm.Books) {
+			swap(b)
+			b.Brought, b.Wipes = overtaken, []time.Time{at(9)}
+		}, "M1N3E stands behind M1N4E"},
 		"nothing overtook it": {func(b *storm.Books) {
 			lately(b, "15:00:04")
 			b.Brought = []storm.Brought{{Chat: ivan, Number: 4, At: at(4)}, {Chat: ivan, Number: 5, At: at(7)}, {Chat: maria, Number: 9, At: at(3)}}
@@ -116,6 +124,10 @@ func TestBalance_Order(t *testing.T) {
 	}.check(t)
 	recorded := func(b *storm.Balance) int { return b.Recorded }
 	excused{
+		"they are in wrong order, and a wipe was between": {func(b *storm.Books) {
+			swap(b)
+			b.Brought, b.Wipes = overtaken, []time.Time{at(5.5)}
+		}, func(b *storm.Balance) int { return b.Unmarked }, 1},
 		"it was overtaken": {func(b *storm.Books) {
 			lately(b, "15:00:04")
 			b.Brought = overtaken

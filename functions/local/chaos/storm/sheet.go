@@ -120,6 +120,7 @@ func (s *sheet) print(out io.Writer) {
 	}
 	row("messages of customers", "%d: %d in exactly one ticket, %d left with the customer by a question, %d in review, %d that VK never brought and a wipe hid",
 		b.Said, b.Recorded, b.Returned, b.Held, b.Unbrought)
+	row("came late without a word", "%d, since a wipe made what came before forgotten", b.Unmarked)
 	row("photos", "%d, byte by byte in their tickets", b.Photos)
 	row("forms", "%d begun, %d tickets, %d begun again, %d forgotten by a wipe and said so", b.Forms, b.Tickets, b.Again, b.Told)
 	row("ratings", "%d", b.Ratings)

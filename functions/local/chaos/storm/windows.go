@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"supportbot/shared/messenger"
+	"supportbot/shared/pace"
 	"supportbot/shared/sandbox/fault"
 )
 
@@ -37,17 +39,8 @@ type Window struct {
 	Allowed int       // what may arrive, see below
 }
 
-// The limits of README, a second: of a service in all, of which broadcasts; and of one
-// chat of Telegram's, after so many at once. trackerLimit is what the storm sets.
-const (
-	telegramLimit = 30
-	telegramNews  = 20
-	vkLimit       = 20
-	vkNews        = 15
-	trackerLimit  = 100
-	chatLimit     = 0.9
-	chatBurst     = 3
-)
+// trackerLimit is what the storm sets, a second; the others are those of package pace.
+const trackerLimit = 100
 
 // Calls leave at their pace and arrive as the machine lets them: any time may have the
 // calls of the second before it too.
@@ -69,18 +62,21 @@ type measure struct {
 	counted func(Call) string // "": not among them; else which of several it is of
 }
 
-var measures = []measure{
-	{"Telegram, all chats", telegramLimit, 0, func(c Call) string { return sends(c, telegramming) }},
-	{"Telegram, broadcasts", telegramNews, 0, func(c Call) string { return news(c, telegramming) }},
-	{"Telegram, one chat", chatLimit, chatBurst, func(c Call) string {
-		if sends(c, telegramming) == "" {
-			return ""
-		}
-		return c.Chat
-	}},
-	{"VK, all calls", vkLimit, 0, func(c Call) string { return of(c, vkontakte) }},
-	{"VK, broadcasts", vkNews, 0, func(c Call) string { return news(c, vkontakte) }},
-	{"Tracker, all calls", trackerLimit, 0, func(c Call) string { return of(c, tracking) }},
+func measures() []measure {
+	t, v := pace.DefaultRates()[messenger.Telegram], pace.DefaultRates()[messenger.VK]
+	return []measure{
+		{"Telegram, all chats", t.All, 0, func(c Call) string { return sends(c, telegramming) }},
+		{"Telegram, broadcasts", t.Broadcasts, 0, func(c Call) string { return news(c, telegramming) }},
+		{"Telegram, one chat", t.Chat.Rate, t.Chat.Burst, func(c Call) string {
+			if sends(c, telegramming) == "" {
+				return ""
+			}
+			return c.Chat
+		}},
+		{"VK, all calls", v.All, 0, func(c Call) string { return of(c, vkontakte) }},
+		{"VK, broadcasts", v.Broadcasts, 0, func(c Call) string { return news(c, vkontakte) }},
+		{"Tracker, all calls", trackerLimit, 0, func(c Call) string { return of(c, tracking) }},
+	}
 }
 
 func of(c Call, service string) string {
@@ -109,6 +105,7 @@ func news(c Call, service string) string {
 // windows: at no time did more calls arrive than the limits allow. What an injected fault
 // answered arrived when the fault let it, and is not counted.
 func (l *Balance) windows(b *Books) {
+	measures := measures()
 	moments := make([]map[string][]time.Time, len(measures))
 	for i := range moments {
 		moments[i] = map[string][]time.Time{}
