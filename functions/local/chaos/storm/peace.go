@@ -34,6 +34,7 @@ type peace struct {
 	rounds   int       // that have passed in a hurry
 	turned   time.Time // when the last one began
 	first    int       // the round in which the books balanced first
+	told     bool      // the postscript is written
 }
 
 // settle waits until everything has come to rest and the books balance, and do so again
@@ -66,7 +67,8 @@ func (p *peace) look(ctx context.Context) (over bool, err error) {
 	}
 	late := time.Since(p.began) > restWait || p.rounds > rounds
 	if held != "" && !late {
-		p.quiet, p.balanced, p.held = time.Time{}, time.Time{}, held
+		p.quiet, p.balanced = time.Time{}, time.Time{}
+		p.last(held)
 		return false, nil
 	}
 	if p.quiet.IsZero() {
@@ -85,13 +87,35 @@ func (p *peace) look(ctx context.Context) (over bool, err error) {
 	case late, time.Since(p.quiet) > oddWait:
 		return true, nil
 	case p.balance.Late > 0:
-		p.balanced, p.held = time.Time{}, p.balance.Wrong[0]
+		p.balanced = time.Time{}
+		p.last(p.balance.Wrong[0])
 		return false, nil
 	case p.balanced.IsZero():
-		p.balanced, p.first, p.converged = time.Now(), p.rounds, time.Since(p.began)
+		p.even()
 		return false, nil
 	}
 	return true, nil
+}
+
+// last notes what came to rest, until the books balance first.
+func (p *peace) last(held string) {
+	if p.converged == 0 {
+		p.held = held
+	}
+}
+
+// even notes that the books balance, and has the postscript written when it may be.
+func (p *peace) even() {
+	if p.converged == 0 {
+		p.converged = time.Since(p.began)
+	}
+	if !p.w.Hurry && !p.told {
+		if p.postscripts, p.told = p.w.postscript(); p.told {
+			p.quiet = time.Now()
+		}
+		return
+	}
+	p.balanced, p.first = time.Now(), p.rounds
 }
 
 // again: what may come late has come.

@@ -28,6 +28,7 @@ type sheet struct {
 	logged              int64
 	refusals            map[string]int // by messengers, for being too many, by method
 	held                string         // what came to rest last
+	postscripts         int
 }
 
 // traffic is messages within a time.
@@ -120,6 +121,7 @@ func (s *sheet) print(out io.Writer) {
 	}
 	row("messages of customers", "%d: %d in exactly one ticket, %d left with the customer by a question, %d in review, %d that VK never brought and a wipe hid",
 		b.Said, b.Recorded, b.Returned, b.Held, b.Unbrought)
+	row("of them, after the storm", "%d that VK failed to bring, found in its conversations", s.postscripts)
 	row("came late without a word", "%d, since a wipe made what came before forgotten", b.Unmarked)
 	row("photos", "%d, byte by byte in their tickets", b.Photos)
 	row("forms", "%d begun, %d tickets, %d begun again, %d forgotten by a wipe and said so", b.Forms, b.Tickets, b.Again, b.Told)
