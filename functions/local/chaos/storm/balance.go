@@ -24,7 +24,8 @@ type Balance struct {
 
 	Ticket, Answer Spread // how long it took into the ticket, and to the customer
 	Windows        []Window
-	Thawed, Wiped  int // calls of processes that had just been frozen, or after a wipe: in no window
+	Alone          bool // a process went on without the limiter: calls are not compared with places
+	Thawed, Wiped  int  // calls of processes that had just been frozen, or after a wipe: in no window
 }
 
 // Spread is of durations.
@@ -41,7 +42,7 @@ func spread(all []time.Duration) (s Spread) {
 
 // Balance compares everything with everything.
 func (b *Books) Balance() *Balance {
-	l := &Balance{}
+	l := &Balance{Alone: b.Alone}
 	where := b.index()
 	l.said(b, where)
 	l.ordered(b)
