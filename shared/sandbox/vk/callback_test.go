@@ -216,6 +216,22 @@ func TestCallback_SeveralConnectionsOvertake(t *testing.T) {
 	close(release)
 }
 
+// TestCallback_Retry: what waits for its time comes now, also to a server that is left
+// alone.
+func TestCallback_Retry(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *vk.Config) { c.Patience, c.Pause = 1, time.Hour })
+	h := b.connected()
+	h.answer(status(500))
+	anna(b).Write("x")
+	first := <-h.got
+	b.settled(1)
+	b.Retry()
+	if second := <-h.got; first.EventID != second.EventID {
+		t.Errorf("got %s, want %s again", second.EventID, first.EventID)
+	}
+}
+
 func TestLongPoll(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
