@@ -119,7 +119,7 @@ func (b *Bot) check(ctx context.Context, at poller, answer any) error {
 func (b *Bot) hand(ctx context.Context, handler http.Handler, update json.RawMessage) bool {
 	var event map[string]json.RawMessage
 	secret, err := json.Marshal(b.secrets[0].Reveal())
-	if err = errors.Join(err, json.Unmarshal(update, &event)); err != nil {
+	if err = errors.Join(err, json.Unmarshal(update, &event)); err != nil || event == nil {
 		return true // no event: nothing would mend it
 	}
 	event["secret"] = secret
