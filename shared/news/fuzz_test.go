@@ -8,7 +8,9 @@ import (
 
 	"supportbot/shared/env"
 	"supportbot/shared/job"
+	"supportbot/shared/news"
 	"supportbot/shared/ticket"
+	"supportbot/shared/tracker"
 )
 
 var (
@@ -36,6 +38,61 @@ func FuzzTrigger(f *testing.F) {
 		}
 		if code := (&lookStore{}).call(nil, http.MethodPost, body, "{}").Code; code != http.StatusForbidden {
 			t.Errorf("the secret %q opens what has none: %d", body, code)
+		}
+	})
+}
+
+// FuzzReply: whatever a comment says, only what begins with the prefix or summons the
+// robot reaches the customer, and nothing reaches them that is not in it.
+func FuzzReply(f *testing.F) {
+	for _, text := range []string{
+		"/reply да", "/Reply: да", "/reply\n\nда", "/replying", "/reply-all x", "> /reply x", "/reply : ", "/repl\xd0", "\ufeff/reply x", "/reply\u200bx", "/ſeply x", "",
+		"да\n\n[//]: # (support-bot:c01)", "/reply x\n[//]: # (support-bot:", "\xff/reply",
+	} {
+		for _, who := range []string{"", "112", "7"} {
+			f.Add(text, who, who == "7")
+			f.Add(text, "7", who == "")
+		}
+	}
+	rule := news.ReplyRule{Prefix: "/reply", Robot: tracker.User{ID: "112"}}
+	f.Fuzz(func(t *testing.T, text, summoned string, mail bool) {
+		c := tracker.Comment{Text: text, Author: "5", Mail: mail, Summonees: []string{summoned}}
+		got, ok := rule.Reply(c)
+		said := strings.TrimSpace(text)
+		begins := len(said) >= len(rule.Prefix) && strings.EqualFold(said[:len(rule.Prefix)], rule.Prefix)
+		if ok && (mail || !begins && summoned != "112" || got == "" || !strings.HasSuffix(said, got)) {
+			t.Errorf("%q, summons %q, mail %t: %q goes to the customer", text, summoned, mail, got)
+		}
+		if c.Author = "112"; ok {
+			if own, ok := rule.Reply(c); ok {
+				t.Errorf("the robot's own comment %q goes to the customer as %q", text, own)
+			}
+		}
+	})
+}
+
+// FuzzCustomerOf: whatever a ticket's unique value and fields are, it is nobody's or that of
+// a customer who has an address.
+func FuzzCustomerOf(f *testing.F) {
+	for _, unique := range []string{
+		"support:telegram:77:1099511627776:abcd", "support::::", "support:vk:209::x", "support:a:b:c:d:e", "support", "", ":", "\xff", "support:telegram:77:5:",
+	} {
+		f.Add(unique, "telegram", "77", "5", false)
+		f.Add(unique, "", "77", "", true)
+	}
+	f.Fuzz(func(t *testing.T, unique, name, bot, chat string, erased bool) {
+		i := tracker.Issue{ID: "1", Unique: unique, Erased: erased, Fields: map[tracker.Field]string{
+			tracker.FieldMessenger: name, tracker.FieldBot: bot, tracker.FieldChat: chat,
+		}}
+		o, ok := news.CustomerOf(i)
+		if ok && (erased || o.Address.Messenger == "" || o.Address.Bot == "" || o.Address.Chat == "" || o.Ref == (ticket.Ref{})) {
+			t.Errorf("%+v is that of %+v", i, o)
+		}
+		if again, known := ticket.ParseRef(o.Ref.String()); ok && (!known || again != o.Ref) {
+			t.Errorf("the ticket %+v is named %q, which is read as %+v", o.Ref, o.Ref, again)
+		}
+		if ok && o.Ref.Draft != "" && ticket.Unique(o.Address, o.Ref.Draft) != unique {
+			t.Errorf("%q is read as %+v", unique, o)
 		}
 	})
 }

@@ -4,6 +4,7 @@
 package ticket
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -49,7 +50,7 @@ func Unique(a messenger.Address, draft string) string {
 // ParseUnique reads what Unique gives; ok is false for issues that are not ours.
 func ParseUnique(s string) (a messenger.Address, draft string, ok bool) {
 	parts := strings.Split(s, ":")
-	if len(parts) != 5 || parts[0] != "support" {
+	if len(parts) != 5 || parts[0] != "support" || slices.Contains(parts, "") {
 		return messenger.Address{}, "", false
 	}
 	a = messenger.Address{Messenger: messenger.Name(parts[1]), Bot: parts[2], Chat: parts[3]}
