@@ -52,11 +52,11 @@ func TestRun(t *testing.T) {
 		broken  error
 		want    []string // what is said, by a part of it
 	}{
-		{alarm.Reading{Now: now, Late: 4 * time.Minute, Loaded: now.Add(-2 * time.Hour)}, nil, nil},
+		{alarm.Reading{Now: now, Late: 5 * time.Minute, Loaded: now.Add(-3 * time.Hour)}, nil, nil},
 		{alarm.Reading{Now: now, Reviews: 2}, errors.New("nobody is reached"), nil},
 		{alarm.Reading{Now: now, Reviews: 3}, nil, []string{"🔴 Ждут решения человека: заданий 3"}},
 		{alarm.Reading{Now: now, Reviews: 7}, nil, nil},
-		{alarm.Reading{Now: now, Reviews: 7, Late: 9 * time.Minute, Loaded: now.Add(-5 * time.Hour)}, nil, []string{"🔴 Работа отстаёт: задание ждёт исполнителя 9 мин", "🔴 Аналитика не загружалась 5 ч"}},
+		{alarm.Reading{Now: now, Reviews: 7, Late: 5*time.Minute + time.Second, Loaded: now.Add(-3*time.Hour - time.Second)}, nil, []string{"🔴 Работа отстаёт: задание ждёт исполнителя 5 мин", "🔴 Аналитика не загружалась 3 ч"}},
 		{alarm.Reading{Now: now, Late: time.Minute, Loaded: now}, nil, []string{"🟢 Заданий", "🟢 Отставания", "🟢 Аналитика"}},
 		{alarm.Reading{Now: now}, nil, nil},
 		{alarm.Reading{Now: now, Dead: 4}, nil, []string{"🔴 Очередь вернула сообщения, которые не смог обработать ни один вызов: за час 4"}},
@@ -77,6 +77,33 @@ func TestRun(t *testing.T) {
 			if !strings.HasPrefix(said[j], want) || strings.Contains(said[j], "{") {
 				t.Errorf("step %d: said %q, want %q", i, said[j], want)
 			}
+		}
+	}
+}
+
+// Whoever is told of something is told what to do about it, in each language.
+func TestRun_SaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	everything := alarm.Reading{Now: time.Unix(1e9, 0), Reviews: 1, Dead: 1, Late: time.Hour, Loaded: time.Unix(1e9-1e6, 0)}
+	for locale, look := range map[string]string{"ru": "Посмотрите ", "en": "Look at "} {
+		seen, told := everything, 0
+		s := &alarm.Service{
+			Read: func(context.Context) (alarm.Reading, error) { return seen, nil }, Store: memory{}, Locale: locale, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+			Send: func(_ context.Context, _, text string) error {
+				begins := strings.HasPrefix(text, "🔴 ")
+				if told++; begins != strings.Contains(text, look) || !begins && !strings.HasPrefix(text, "🟢 ") {
+					t.Errorf("%s: said %q", locale, text)
+				}
+				return nil
+			},
+		}
+		for _, seen = range []alarm.Reading{everything, {Now: everything.Now}} {
+			if _, err := s.Run(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if told != 8 {
+			t.Errorf("%s: told %d times, want of four things that they begin and that they are over", locale, told)
 		}
 	}
 }
