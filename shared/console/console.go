@@ -138,8 +138,9 @@ func (c *Console) find(address string) (f file, version string, ok bool) {
 	if rest == "" || rest == "/" {
 		return c.files["index.html"], "", true
 	}
-	version, name, _ := strings.Cut(strings.TrimPrefix(rest, "/"), "/")
-	if version == "" || name == "index.html" {
+	rest, below := strings.CutPrefix(rest, "/")
+	version, name, _ := strings.Cut(rest, "/")
+	if !below || version == "" || name == "index.html" {
 		return file{}, "", false
 	}
 	f, ok = c.files[name]

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -164,7 +165,7 @@ func FuzzAPI(f *testing.F) {
 		`{"customer":1,"texts":{"ru":"a"}}`,
 	} {
 		for i := range fuzzed[:11] {
-			f.Add(i, "", body)
+			f.Add(i, "", body, "")
 		}
 	}
 	for _, query := range []string{
@@ -172,10 +173,15 @@ func FuzzAPI(f *testing.F) {
 		"?category=%00&category=x", "?limit=99999999999999999999", "?before=-1", "?state=needs_review&kind=%25", "?;&%zz", "?telegram=1&vk=2&user=3",
 	} {
 		for i := range fuzzed[11:] {
-			f.Add(11+i, query, "")
+			f.Add(11+i, query, "", "")
 		}
 	}
-	f.Fuzz(func(t *testing.T, which int, query, body string) {
+	for i := range fuzzed {
+		for _, header := range []string{"text/csv;q=0, */*", "application/json; charset=\"", ";", ",;,", "\xff\x00", strings.Repeat("д", 201)} {
+			f.Add(i, "", `{}`, header)
+		}
+	}
+	f.Fuzz(func(t *testing.T, which int, query, body, header string) {
 		if which < 0 || which >= len(fuzzed) {
 			return
 		}
@@ -186,6 +192,11 @@ func FuzzAPI(f *testing.F) {
 		}
 		r.Header.Set("X-API-Key", "key")
 		r.Header.Set("Idempotency-Key", "1")
+		if header != "" {
+			for _, name := range []string{"Accept", "Content-Type", "Idempotency-Key"} {
+				r.Header.Set(name, header)
+			}
+		}
 		store := &taker{}
 		d := deps
 		d.Store = store
@@ -194,6 +205,38 @@ func FuzzAPI(f *testing.F) {
 		checkAnswer(t, w)
 		if store.made != nil && to.path == "/v1/broadcasts" {
 			checkAudience(t, body, store.made.Audience)
+		}
+	})
+}
+
+// stranger is a store that knows nobody, and has to be asked for nothing else.
+type stranger struct{ notification.Store }
+
+func (stranger) KeyByHash(context.Context, []byte) (*person.APIKey, error) { return nil, nil }
+
+// FuzzPath: whatever path is called by whatever method with whatever credential, who is
+// not known is refused, but for what everybody may: the document, and to sign in.
+func FuzzPath(f *testing.F) {
+	deps := takerDeps(f)
+	deps.Store = stranger{}
+	for _, path := range []string{
+		"/v1/openapi.json", "/v1/session", "/v1/jobs", "/v1/jobs/1", "/v1/jobs/1/replay", "/v1/jobs/01", "/v1/jobs/9223372036854775808", "/v1/jobs/-1/cancel",
+		"/v1/metrics/\x00", "/v1/metrics/a/b", "/v1/customers/1/erase", "/v1//jobs", "/v1/jobs//", "/v1/../v1/jobs", "", "/", "v1/jobs", "/v1/jobs/{id}", "/V1/JOBS", "\xff",
+	} {
+		for _, method := range []string{http.MethodGet, http.MethodPost, "", "get"} {
+			f.Add(method, path, "key")
+			f.Add(method, path, "")
+		}
+	}
+	f.Fuzz(func(t *testing.T, method, path, key string) {
+		w := httptest.NewRecorder()
+		notification.New(deps).ServeHTTP(w, &http.Request{
+			Method: method, URL: &url.URL{Path: path}, Header: http.Header{"X-Api-Key": {key}}, Body: http.NoBody,
+		})
+		checkAnswer(t, w)
+		document := method == http.MethodGet && strings.TrimSuffix(path, "/") == "/v1/openapi.json"
+		if w.Code != http.StatusUnauthorized && w.Code != http.StatusNotFound && w.Code != http.StatusMethodNotAllowed && !document {
+			t.Errorf("%s %q with the key %q: %d %s", method, path, key, w.Code, w.Body)
 		}
 	})
 }

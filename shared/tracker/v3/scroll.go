@@ -36,10 +36,14 @@ func (c *Client) UpdatedSince(ctx context.Context, since time.Time, queues ...st
 
 // CountUpdated says how many issues UpdatedSince would give now. One call.
 func (c *Client) CountUpdated(ctx context.Context, since time.Time, queues ...string) (n int, err error) {
-	_, err = c.do(ctx, request{
+	q := request{
 		call: "count issues", method: http.MethodPost, path: []string{"v3", "issues", "_count"},
 		body: map[string]any{"query": c.updated(since, queues)},
-	}, &n)
+	}
+	_, err = c.do(ctx, q, &n)
+	if err == nil && n < 0 {
+		return 0, q.unknown(0, errors.New("fewer than none were counted"))
+	}
 	return n, err
 }
 

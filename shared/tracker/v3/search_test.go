@@ -178,7 +178,7 @@ func TestUpdatedSince_GivesWhatLacksSomething(t *testing.T) {
 	t.Parallel()
 	const all = `[{"id":"1","key":"SUP-1","updatedAt":"2026-08-01T09:00:00.000+0000"},{"id":"2","key":"SUP-2"},{"key":"SUP-3"},{},null,
 		{"id":"6","key":"SUP-6","updatedAt":"2026-07-01T09:00:00.000+0000"}]`
-	c, err := v3.New(v3.Config{Token: env.NewSecret(token), OrgID: "1", Queue: "SUP", Transport: canned{200, []byte(all)}})
+	c, err := v3.New(v3.Config{Token: env.NewSecret(token), OrgID: "1", Queue: "SUP", Transport: canned{status: 200, body: []byte(all)}})
 	if err != nil {
 		t.Fatal(err)
 	}
