@@ -23,8 +23,8 @@ const (
 	placesAhead = 8
 	// page is how many recipients are read ahead.
 	page = 500
-	// longWait: who would have to wait longer for a place is left for later.
-	longWait = 15 * time.Second
+	// LongWait: who would have to wait longer for a place is left for later.
+	LongWait = 15 * time.Second
 	// longWaits in a row, and it is not the chats but the messenger.
 	longWaits = 3
 	// troubles in a row, and the messenger is out of order.
@@ -264,7 +264,7 @@ func (g *sending) placed(ctx context.Context) {
 // place waits for a call's place; without one it is left for later, or the run stops.
 func (g *sending) place(ctx context.Context, c call) bool {
 	var long *pace.TooLong
-	err := g.s.d.Pacer.Wait(ctx, c.to[0].Address, longWait)
+	err := g.s.d.Pacer.Wait(ctx, c.to[0].Address, LongWait)
 	if err == nil {
 		g.mu.Lock()
 		g.waits = 0

@@ -130,6 +130,10 @@ type Flood struct {
 	Every time.Duration
 }
 
+// DefaultFlood is where Deps has none: whoever forwards a conversation or three full
+// albums at once floods nobody.
+func DefaultFlood() Flood { return Flood{Burst: 60, Every: time.Second} }
+
 // The times of a conversation.
 const (
 	ticketsFresh = time.Minute     // a list of tickets is used without reading it again
@@ -156,8 +160,7 @@ type Service struct {
 // New makes a Service.
 func New(d Deps) *Service {
 	if d.Flood.Burst == 0 {
-		// Whoever forwards a conversation or three full albums at once floods nobody.
-		d.Flood = Flood{Burst: 60, Every: time.Second}
+		d.Flood = DefaultFlood()
 	}
 	if d.Now == nil {
 		d.Now = time.Now

@@ -28,8 +28,8 @@ func (p progress) complete() bool {
 	return len(p.Parts) > 0 && len(p.Sent) == len(p.Parts) && p.Done == len(p.Files)
 }
 
-// paceWait is how long a delivery waits for its place; a longer wait parks it.
-const paceWait = 5 * time.Second
+// PaceWait is how long a delivery waits for its place; a longer wait parks it.
+const PaceWait = 5 * time.Second
 
 // sendWait is how long calls without a known end are taken for an outage, which
 // uses up no attempts.
@@ -92,7 +92,7 @@ func (s *Service) probe(ctx context.Context, r *job.Run, t target) error {
 
 // place waits for a place within the messenger's limits.
 func (s *Service) place(ctx context.Context, t target) error {
-	err := s.d.Pacer.Wait(ctx, t.to, paceWait)
+	err := s.d.Pacer.Wait(ctx, t.to, PaceWait)
 	var long *pace.TooLong
 	if errors.As(err, &long) {
 		return job.Later(long.Wait, err)

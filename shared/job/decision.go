@@ -16,7 +16,7 @@ func Later(d time.Duration, why error) error { return &decision{VerdictParked, d
 // Unavailable parks a job because the service that it needs is away. An outage is
 // not the job's failure and must not use up its attempts; but a job that has
 // waited a day for one is failing.
-func Unavailable(r *Run, why error) error { return Within(r, patience, why) }
+func Unavailable(r *Run, why error) error { return Within(r, Patience, why) }
 
 // Within is Unavailable for something that is not worth waiting a day for: once
 // the job has been at it for longer than most, the failure counts.
@@ -28,15 +28,15 @@ func Within(r *Run, most time.Duration, why error) error {
 }
 
 // Budget is how long a job may be at it in all, waits included but for those in which it
-// was held; a person gets what is told to wait after that. It is well over patience: what is left of it are the waits
+// was held; a person gets what is told to wait after that. It is well over Patience: what is left of it are the waits
 // that others ask for. Broadcasts (loose lanes) have no budget: a person sees each of
 // them, and may have planned it for weeks.
 const Budget = 72 * time.Hour
 
-const (
-	patience        = 24 * time.Hour
-	unavailableWait = 20 * time.Second
-)
+// Patience is how long a service that is away is no failure of the jobs that need it.
+const Patience = 24 * time.Hour
+
+const unavailableWait = 20 * time.Second
 
 // Review gives the job to a person: the outcome cannot be known, or repeating
 // cannot help.

@@ -15,10 +15,10 @@ import (
 
 // Bounds of one drain of a lane.
 const (
-	drainJobs = 20
-	drainTime = 30 * time.Second
-	// stopBefore is how long before the function's deadline a worker stops.
-	stopBefore = 10 * time.Second
+	DrainJobs = 20
+	DrainTime = 30 * time.Second
+	// StopBefore is how long before the function's deadline a worker stops.
+	StopBefore = 10 * time.Second
 	// unknownLater is when a job of an unknown kind or version is tried again.
 	unknownLater = time.Minute
 )
@@ -76,14 +76,14 @@ func (w *Worker) Work(ctx context.Context, id int64) error {
 	return w.publishHead(context.WithoutCancel(ctx), claim.Lane)
 }
 
-// deadline ends the work stopBefore the function's own deadline.
+// deadline ends the work StopBefore the function's own deadline.
 func (w *Worker) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	d, ok := ctx.Deadline()
 	if !ok && w.Limit > 0 {
 		d, ok = time.Now().Add(w.Limit), true
 	}
 	if ok {
-		return context.WithDeadlineCause(ctx, d.Add(-stopBefore), errStopping)
+		return context.WithDeadlineCause(ctx, d.Add(-StopBefore), errStopping)
 	}
 	return context.WithCancel(ctx)
 }
@@ -102,7 +102,7 @@ func (w *Worker) drain(ctx context.Context, l *lease, j *Job, start instant) (le
 	defer func() { endKeep(); <-kept; stop(); lose(nil) }()
 
 	for n := 1; j != nil; n++ {
-		more := n < drainJobs && w.Clock.Mono()-start.mono < drainTime
+		more := n < DrainJobs && w.Clock.Mono()-start.mono < DrainTime
 		done, err := w.one(ctx, l, j, more)
 		if errors.Is(err, ErrLost) {
 			w.Log.WarnContext(ctx, "lease lost, stopped", slog.String(obs.Lane, l.lane), slog.Int64(obs.Job, j.ID))
@@ -139,7 +139,7 @@ func (w *Worker) one(ctx context.Context, l *lease, j *Job, more bool) (Finished
 		return Finished{}, ErrLost
 	}
 	// The outcome must be written also when the function's time is over.
-	write, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopBefore/2)
+	write, cancel := context.WithTimeout(context.WithoutCancel(ctx), StopBefore/2)
 	defer cancel()
 	asked := w.Clock.now()
 	done, ferr := w.Store.Finish(write, f)
@@ -216,7 +216,7 @@ func (w *Worker) report(ctx context.Context, j *Job, f Finish, done Finished, to
 // must look after the release: a job inserted while the lane was held had its
 // hint dropped.
 func (w *Worker) publishHead(ctx context.Context, lane string) error {
-	ctx, cancel := context.WithTimeout(ctx, stopBefore/2)
+	ctx, cancel := context.WithTimeout(ctx, StopBefore/2)
 	defer cancel()
 	head, ok, err := w.Store.Head(ctx, lane)
 	if err != nil {

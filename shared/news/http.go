@@ -20,7 +20,8 @@ import (
 // SecretHeader carries the trigger's secret.
 const SecretHeader = "X-Webhook-Secret"
 
-const maxBody = 64 << 10
+// BodyMost is the largest body of a trigger's call: it carries an id and a key.
+const BodyMost = 64 << 10
 
 // Trigger is the handler of the calls that Tracker's triggers make.
 type Trigger struct {
@@ -73,7 +74,7 @@ func (t *Trigger) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func parse(w http.ResponseWriter, r *http.Request) (p ticket.Look, status int) {
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, BodyMost))
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
 		return p, http.StatusRequestEntityTooLarge

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// bodyMost is the largest body; a hundred thousand ids of customers fit.
-const bodyMost = 1 << 20
+// BodyMost is the largest body; a hundred thousand ids of customers fit.
+const BodyMost = 1 << 20
 
 // keyMost is the longest Idempotency-Key, in characters.
 const keyMost = 200
@@ -42,11 +42,11 @@ func (c *call) body() ([]byte, error) {
 			return nil, refuse(http.StatusUnsupportedMediaType, "the body has to be application/json")
 		}
 	}
-	raw, err := io.ReadAll(io.LimitReader(c.r.Body, bodyMost+1))
+	raw, err := io.ReadAll(io.LimitReader(c.r.Body, BodyMost+1))
 	switch {
 	case err != nil:
 		return nil, refuse(http.StatusBadRequest, "the body could not be read")
-	case len(raw) > bodyMost:
+	case len(raw) > BodyMost:
 		return nil, refuse(http.StatusRequestEntityTooLarge, "the body is larger than 1 MiB")
 	}
 	switch raw = bytes.TrimSpace(raw); {

@@ -187,7 +187,7 @@ func TestErasureIsNotCalledOff(t *testing.T) {
 	d.Want(person.EraseKey(7), job.NeedsReview)
 }
 
-// TestRestore: a database goes back to a backup while the world has gone on.
+// TestJobs: what waits is listed page by page, looked at, settled, and replayed as it was told.
 func TestJobs(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -256,6 +256,7 @@ func TestJobs(t *testing.T) {
 	}
 }
 
+// TestRestore: a database goes back to a backup while the world has gone on.
 func TestRestore(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
