@@ -3,13 +3,17 @@ package pace_test
 import (
 	"context"
 	"errors"
+	"io"
+	"log/slog"
 	"testing"
 	"time"
 
 	"supportbot/shared/backend/backendtest"
+	"supportbot/shared/env"
 	"supportbot/shared/messenger"
 	"supportbot/shared/messenger/vk"
 	"supportbot/shared/pace"
+	"supportbot/shared/redisdb"
 )
 
 var _ = vk.Config{Pace: (*pace.Limiter)(nil).Call}
@@ -42,6 +46,29 @@ func TestCall(t *testing.T) {
 	l.Refused(ctx, customer("1"), time.Hour)
 	l.Refused(ctx, customer("2"), time.Hour)
 	wantLater(t, other.Call(ctx, messenger.VK, "209"), time.Second, time.Minute) // until the probe
+}
+
+// A call that goes to no chat does not see whether a messenger takes messages again: while
+// that is paused it leaves the probe to a message.
+func TestCall_IsNoProbe(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	client, err := redisdb.Open(redisdb.Config{URL: env.NewSecret(backendtest.Redis(t))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	store := redisdb.NewPace(client, redisdb.PaceConfig{Probe: time.Millisecond, Settle: time.Minute})
+	l := pace.New(pace.Config{Patience: 20 * time.Second}, store, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	l.Refused(ctx, customer("1"), time.Hour)
+	l.Refused(ctx, customer("2"), time.Hour)
+	for begun := time.Now(); time.Since(begun) < 5*time.Millisecond; {
+		wantLater(t, l.Call(ctx, messenger.VK, "209"), 50*time.Second, 61*time.Second)
+	}
+	if err := l.Wait(ctx, customer("3"), time.Second); err != nil {
+		t.Errorf("a message: %v", err)
+	}
+	wantLater(t, l.Call(ctx, messenger.VK, "209"), 50*time.Second, time.Minute)
 }
 
 // wantLater checks that an error tells when to come again, and blames nobody.

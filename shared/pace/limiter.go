@@ -147,7 +147,9 @@ func (l *Limiter) Wait(ctx context.Context, to messenger.Address, most time.Dura
 // or before the context is over, there is at once a *messenger.Error that says how
 // long to wait (a *TooLong is inside). All its errors are a *messenger.Error.
 func (l *Limiter) Call(ctx context.Context, m messenger.Name, bot string) error {
-	err := l.wait(ctx, []Limit{l.rates(m).all(m, bot)}, callWait)
+	all := l.rates(m).all(m, bot)
+	all.Mute = true
+	err := l.wait(ctx, []Limit{all}, callWait)
 	if err == nil {
 		return nil
 	}

@@ -33,6 +33,9 @@ type Limit struct {
 	// Rate calls pass (rounded up, and then in Rate's so many parts of a second);
 	// above 100 a second it may be one more.
 	Shared bool
+	// Mute: the call is no message, and how it ends says nothing of messages. While the
+	// key is paused it is no probe.
+	Mute bool
 }
 
 // Grant is the answer to a reservation.

@@ -55,11 +55,11 @@ func refusedKey(key string) string { return "pace:refused:" + key }
 // Reserve reserves a place in all the limits, at most so far away, or in none.
 func (p *Pace) Reserve(ctx context.Context, limits []pace.Limit, most time.Duration) (pace.Grant, error) {
 	keys := make([]string, 0, 3*len(limits))
-	args := make([]any, 0, 2+3*len(limits))
+	args := make([]any, 0, 2+4*len(limits))
 	args = append(args, most.Microseconds(), p.cfg.Settle.Microseconds())
 	for _, l := range limits {
 		keys = append(keys, placesKey(l.Key), pauseKey(l.Key), rateKey(l.Key))
-		args = append(args, formatRate(l.Rate), max(l.Burst, 1), l.Shared)
+		args = append(args, formatRate(l.Rate), max(l.Burst, 1), l.Shared, l.Mute)
 	}
 	reply, err := reserve.Run(ctx, p.client, keys, args...).Int64Slice()
 	if err != nil {

@@ -131,6 +131,28 @@ func TestPace_ProbeOfAPausedChat(t *testing.T) {
 	eventually(t, func() bool { return reserve(t, p, time.Second, bot("c")...).OK })
 }
 
+// TestPace_NoMessageIsNoProbe: whether a messenger takes messages again is not seen by a
+// call that is none. It leaves the probe to a message, and waits for what comes of it.
+func TestPace_NoMessageIsNoProbe(t *testing.T) {
+	t.Parallel()
+	stores, client := processes(t, 1, redisdb.PaceConfig{Probe: time.Millisecond, Settle: time.Minute})
+	p, call := stores[0], shared("bot", 1000)
+	call.Mute = true
+	refuse(t, p, "a", time.Hour)
+	refuse(t, p, "b", time.Hour)
+	for begun := client.Time(context.Background()).Val(); client.Time(context.Background()).Val().Sub(begun) < 5*time.Millisecond; {
+		wantWait(t, reserve(t, p, time.Second, call), 61*time.Second)
+	}
+	if g := reserve(t, p, time.Second, bot("c")...); !g.OK {
+		t.Errorf("a message: got %+v, want to be the probe", g)
+	}
+	wantWait(t, reserve(t, p, time.Second, call), time.Minute)
+	client.Del(context.Background(), "pace:pause:bot")
+	if g := reserve(t, p, time.Second, call); !g.OK {
+		t.Errorf("got %+v after the pause", g)
+	}
+}
+
 // TestPace_ProbeSucceeds: nobody complained of the probe, so the pause is over,
 // but not that of the chats that were refused.
 func TestPace_ProbeSucceeds(t *testing.T) {

@@ -36,7 +36,7 @@ end
 `
 
 // KEYS places, pause, rate of each limit
-// ARGV most (µs), settle (µs), then of each limit: rate, burst, shared (1 or 0)
+// ARGV most (µs), settle (µs), then of each limit: rate, burst, shared, mute (1 or 0)
 // Gives {1, wait, place} or {0, wait, 0}; nothing is written then.
 //
 // The earliest time that all limits permit is found by asking them in turn: each
@@ -47,24 +47,25 @@ local kept = redis.call('MGET', unpack(KEYS)) -- a sorted set gives nothing
 local at, blocked, probe, over, limits = now, 0, nil, {}, {}
 
 for i = 1, #KEYS / 3 do
-  local k = 3 * i - 2
+  local k, a = 3 * i - 2, 4 * i - 1
   local till, due, sent = read_pause(kept[k + 1])
   if till > now then
     if sent > 0 and now >= sent + settle then
       over[#over + 1] = KEYS[k + 1] -- nobody complained of the probe
-    elseif due > 0 and sent == 0 and now >= due then
+    elseif due > 0 and sent == 0 and now >= due and ARGV[a + 3] ~= '1' then
       probe = {KEYS[k + 1], till, due}
     elseif till - now <= most then
       at = math.max(at, till)
     else
+      if due > 0 and ARGV[a + 3] == '1' then due = math.max(due, now) + settle end -- after the probe
       if due > 0 then till = math.min(till, sent > 0 and sent + settle or due) end
       blocked = math.max(blocked, till)
     end
   end
-  local rate = kept[k + 2] and tonumber(kept[k + 2]) or tonumber(ARGV[3 * i])
+  local rate = kept[k + 2] and tonumber(kept[k + 2]) or tonumber(ARGV[a])
   if rate > 0 then
-    local l = {key = KEYS[k], each = 1000000 / rate, burst = tonumber(ARGV[3 * i + 1])}
-    if ARGV[3 * i + 2] == '1' then
+    local l = {key = KEYS[k], each = 1000000 / rate, burst = tonumber(ARGV[a + 1])}
+    if ARGV[a + 2] == '1' then
       l.first = math.floor(now / l.each) * l.each -- of the stretch that is now
       l.k = math.ceil(rate)
       l.window = rate <= 100 and math.floor(l.k * l.each + 0.001) or 0
