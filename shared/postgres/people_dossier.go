@@ -30,7 +30,7 @@ func (db *DB) Dossier(ctx context.Context, id int64) (d person.Dossier, err erro
 	}
 	if d.Broadcasts, err = collect(ctx, db.pool, "read broadcasts", pgx.RowToStructByPos[person.Received], `
 		SELECT b.broadcast, c.kind, c.title, coalesce(r.outcome, ''), r.done_at,
-			CASE WHEN c.kind = 'message' THEN c.content->'texts' END
+			CASE WHEN c.kind = 'message' OR jsonb_array_length(c.audience->'customers') = 1 THEN c.content->'texts' END
 		FROM identities i JOIN recipients r ON r.identity = i.id JOIN batches b ON b.id = r.batch JOIN broadcasts c ON c.id = b.broadcast
 		WHERE i.person_id = $1 ORDER BY b.broadcast, r.n`, d.Person.ID); err != nil {
 		return d, err

@@ -124,26 +124,30 @@ func (db *DB) Steps(ctx context.Context, id int64) (string, error) {
 }
 
 // stepsOf needs no clock: that of another server, which takes over, may be behind.
-func stepsOf(ctx context.Context, q session, chats []messenger.Address) (steps string, err error) {
+func stepsOf(ctx context.Context, q session, chats []messenger.Address) (string, error) {
 	var names, inbound []string
 	for _, a := range chats {
 		names, inbound = append(names, a.String()), append(inbound, ticket.InboundLane(a))
 	}
 	slices.Sort(names)
-	var busy bool
-	err = q.QueryRow(ctx, `
-		SELECT coalesce(bool_or(open AND held_at IS NULL AND (state = 'running' OR stage LIKE 'begin %')), false),
-			md5($3 || coalesce(string_agg(concat_ws(' ', id, stage, extract(epoch FROM stage_at)), ',' ORDER BY id)
-				FILTER (WHERE stage_at IS NOT NULL AND lane = ANY($2)), ''))
-		FROM jobs WHERE lane = ANY($1)`, lanesOf(chats), inbound, strings.Join(names, " ")).Scan(&busy, &steps)
-	if err == nil && busy {
+	var at *string
+	err := q.QueryRow(ctx, readSteps, lanesOf(chats), inbound, strings.Join(names, " ")).Scan(&at)
+	if err == nil && at == nil {
 		err = person.ErrBusy
 	}
 	if err != nil {
 		return "", fmt.Errorf("look at what is under way: %w", err)
 	}
-	return steps, nil
+	return *at, nil
 }
+
+// readSteps gives nothing while something in the lanes $1 is under way, which the index of
+// heads tells: whoever waits asks every few seconds, be it for a day. All jobs that are
+// kept are read for the steps of those in the lanes $2, so only when nothing is.
+const readSteps = `
+SELECT CASE WHEN NOT EXISTS (SELECT FROM jobs WHERE lane = ANY($1) AND open AND held_at IS NULL AND (state = 'running' OR stage LIKE 'begin %')) THEN (
+	SELECT md5($3 || coalesce(string_agg(concat_ws(' ', id, stage, extract(epoch FROM stage_at)), ',' ORDER BY id), ''))
+	FROM jobs WHERE lane = ANY($2) AND stage_at IS NOT NULL) END`
 
 // Drafts gives the tickets that a person asked for in the last 30 days and that may be
 // in Tracker.

@@ -34,6 +34,11 @@ func TestDossier(t *testing.T) {
 		spec.Kind, spec.Title, spec.Audience.Customers = broadcast.Message, "to one", []int64{to}
 		s.planned(spec)
 	}
+	for text, to := range map[string][]int64{"to them alone": {a}, "to several": {a, other}} {
+		spec := news(text)
+		spec.Kind, spec.Title, spec.Audience.Customers = broadcast.Maintenance, text, to
+		s.planned(spec)
+	}
 	out := newJob("out", "out:telegram:"+telegramBot+":a", 2)
 	out.Payload = map[string]string{"text": "of somebody else"}
 	if _, err := s.db.Insert(s.ctx, []job.New{created("d1", "a"), out, created("d2", "other")}); err != nil {
@@ -44,7 +49,7 @@ func TestDossier(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d.Person.ID != a || len(d.Chats) != 2 || len(d.Broadcasts) != 1 || len(d.Requests) != 2 || d.Person.Settings.News || !d.Person.Settings.Status {
+		if d.Person.ID != a || len(d.Chats) != 2 || len(d.Broadcasts) != 3 || len(d.Requests) != 2 || d.Person.Settings.News || !d.Person.Settings.Status {
 			t.Errorf("dossier %+v", d)
 		}
 		if diff := cmp.Diff([]string{"beta"}, d.Person.Tags); diff != "" {
@@ -56,6 +61,11 @@ func TestDossier(t *testing.T) {
 		}
 		if got := d.Broadcasts[0]; got.Title != "to one" || got.Kind != "message" || got.Outcome != "" || got.Texts["ru"] != "text" {
 			t.Errorf("broadcast %+v", got)
+		}
+		for _, got := range d.Broadcasts[1:] {
+			if alone := got.Title == "to them alone"; alone != (got.Texts["ru"] == got.Title) || !alone && got.Texts != nil {
+				t.Errorf("notice %+v", got)
+			}
 		}
 	}
 	if _, err := s.db.Dossier(s.ctx, 1<<40); !errors.Is(err, job.ErrNotFound) {
@@ -155,6 +165,33 @@ func TestStepsAndDrafts(t *testing.T) {
 	want := []person.Draft{{Address: where, ID: "maybe"}, {Address: where, ID: "done", Issue: "i1"}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v %s", err, diff)
+	}
+}
+
+// An erasure that waits asks every few seconds, for as long as a messenger is away: that
+// costs what is under way, whatever is kept.
+func TestSteps_WhoWaitsReadsLittle(t *testing.T) {
+	t.Parallel()
+	s := newStudio(t, 2)
+	a := s.person("", "a")
+	s.exec(`INSERT INTO jobs (queue, kind, key, lane, strict, payload, state, finished_at)
+		SELECT 'tickets', 'k', 'over ' || n, 'lane ' || n, true, '{}', 'completed', now() - interval '2 days' FROM generate_series(1, 20000) n`)
+	if _, err := s.db.Insert(s.ctx, []job.New{created("begun", "a")}); err != nil {
+		t.Fatal(err)
+	}
+	s.exec(`UPDATE jobs SET stage = 'begin create', stage_at = now() WHERE open`)
+	s.exec(`VACUUM ANALYZE jobs`)
+	scans := func() int64 {
+		return get[int64](s, `SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'jobs'`)
+	}
+	s.settleStats()
+	before := scans()
+	if _, err := s.db.Steps(s.ctx, a); !errors.Is(err, person.ErrBusy) {
+		t.Errorf("steps: %v, want ErrBusy", err)
+	}
+	s.settleStats()
+	if n := scans() - before; n != 0 {
+		t.Errorf("read all jobs %d times", n)
 	}
 }
 
