@@ -9,6 +9,7 @@ import (
 	"supportbot/shared/job"
 	"supportbot/shared/messenger"
 	"supportbot/shared/person"
+	"supportbot/shared/sandbox/fault"
 	"supportbot/shared/ticket"
 	"supportbot/shared/wiring/wiringtest"
 )
@@ -64,5 +65,25 @@ func TestExport_TrackerAway(t *testing.T) {
 				t.Errorf("of the customer: %+v", dossiers[0])
 			}
 		})
+	}
+}
+
+// TestExport_BegunLate: an export that waited for its turn is not given up at the first
+// call that fails: it has been at it for a moment only.
+func TestExport_BegunLate(t *testing.T) {
+	t.Parallel()
+	b := newBureau(t)
+	export := person.ExportJob(person.Export{Person: b.id, Address: b.c.Address}, time.Now())
+	b.Insert(export)
+	b.Exec(`UPDATE jobs SET created_at = created_at - interval '2 hours' WHERE key = $1`, export.Key)
+	b.Telegram.Faults().Add(fault.Fault{Method: "sendDocument", Kind: fault.Status, Status: 500, Times: 1})
+	b.Work()
+	if texts, _ := b.exported(); len(texts) > 0 {
+		t.Errorf("sent at once: %q", texts)
+	}
+	b.Later(time.Minute)
+	b.Want(export.Key, job.Completed)
+	if texts, _ := b.exported(); len(texts) != 1 {
+		t.Errorf("the customer got %q", texts)
 	}
 }

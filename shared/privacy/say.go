@@ -83,7 +83,7 @@ func (s *Service) failed(ctx context.Context, r *job.Run, l letter, err error) e
 			return rerr
 		}
 	}
-	if time.Since(r.CreatedAt) > sendWait {
+	if r.Age > sendWait {
 		return nil
 	}
 	switch e.Kind {
