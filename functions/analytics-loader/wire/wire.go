@@ -85,7 +85,7 @@ func (f *Function) open(cfg config, log *slog.Logger, hook func(string)) error {
 	}
 	f.loader = loader.New(loader.Deps{
 		Live: live, History: history, Records: db, Store: rows, Rule: &news.Rule{Prefix: cfg.prefix, Myself: live.Myself},
-		Catalogue: book, Log: log, Now: time.Now, Hook: hook,
+		Catalogue: book, Log: log, Now: time.Now, Clock: db.Now, Hook: hook,
 	})
 	return nil
 }

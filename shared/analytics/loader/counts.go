@@ -15,8 +15,7 @@ const (
 
 // counts loads what Postgres knows and forgets: messages by day, which it keeps for a
 // month, and broadcasts.
-func (l *Loader) counts(ctx context.Context) error {
-	now := l.d.Now()
+func (l *Loader) counts(ctx context.Context, now time.Time) error {
 	mark, err := l.d.Records.Watermark(ctx, countsMark)
 	if err != nil {
 		return err

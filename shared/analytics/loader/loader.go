@@ -88,6 +88,9 @@ type Deps struct {
 	Catalogue     *catalogue.Catalogue
 	Log           *slog.Logger
 	Now           func() time.Time
+	// Clock tells up to when there may be anything to load: by the clock of the Records,
+	// since that of a process which is ahead would pass over what is yet to change. nil: Now.
+	Clock func(ctx context.Context) (time.Time, error)
 	// Sleep waits between two tries; nil: by the clock.
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Rows is how many rows make an insert; 0: 5,000.
@@ -113,6 +116,9 @@ type Loader struct {
 func New(d Deps) *Loader {
 	if d.Sleep == nil {
 		d.Sleep = sleep
+	}
+	if d.Clock == nil {
+		d.Clock = func(context.Context) (time.Time, error) { return d.Now(), nil }
 	}
 	if d.Rows <= 0 {
 		d.Rows = 5000
@@ -143,14 +149,18 @@ const (
 // the open ones that were not seen for long.
 func (l *Loader) Live(ctx context.Context) (Report, error) {
 	return l.leased(ctx, "analytics", func(ctx context.Context, stop time.Time) (Report, error) {
-		counted := l.counts(ctx)
-		begin := l.d.Now().Add(-settled)
+		now, err := l.d.Clock(ctx)
+		if err != nil {
+			return Report{}, err
+		}
+		counted := l.counts(ctx, now)
+		begin := now.Add(-settled)
 		load, err := l.d.Records.BeginLoad(ctx, analytics.Load{Name: liveName, Since: begin, Reached: begin, StartedAt: l.d.Now()})
 		if err != nil {
 			return Report{}, errors.Join(counted, err)
 		}
 		r := l.newRun(load, l.d.Live, stop)
-		r.until = l.d.Now().Add(-settled)
+		r.until = begin
 		if err = r.all(ctx); err == nil && r.done {
 			err = r.visit(ctx)
 		}
@@ -166,7 +176,11 @@ func (l *Loader) Since(ctx context.Context, since time.Time) (Report, error) {
 	since = since.UTC()
 	name := historyName + since.Format(time.RFC3339)
 	return l.leased(ctx, "analytics:history", func(ctx context.Context, stop time.Time) (Report, error) {
-		until := l.d.Now().Add(-settled)
+		now, err := l.d.Clock(ctx)
+		if err != nil {
+			return Report{}, err
+		}
+		until := now.Add(-settled)
 		if _, err := l.d.Records.BeginLoad(ctx, analytics.Load{Name: liveName, Since: until, Reached: until, StartedAt: l.d.Now()}); err != nil {
 			return Report{}, err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"supportbot/shared/analytics/loader"
 	"supportbot/shared/sandbox/fault"
 	sandbox "supportbot/shared/sandbox/tracker"
 )
@@ -169,5 +170,38 @@ func TestLive_RefusedIsNotLoaded(t *testing.T) {
 	s.mustLive(t)
 	if got := loaded(); !got.After(before) {
 		t.Errorf("loaded until %s after a load", got)
+	}
+}
+
+// A process whose clock is ahead passes over nothing: what changes between the clocks is
+// loaded when it has happened.
+func TestLoad_ClockAhead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var ahead time.Duration
+	s := w.store(func(d *loader.Deps) {
+		d.Now = func() time.Time { return w.clock.Now().Add(ahead) }
+		d.Clock = func(context.Context) (time.Time, error) { return w.clock.Now(), nil }
+	})
+	before := w.open(0)
+	w.clock.Add(time.Hour)
+	ahead = 24 * time.Hour
+	if r, err := s.Since(ctx, since); err != nil || !r.Done || r.Tickets != 1 {
+		t.Fatalf("the history: %+v, %v", r, err)
+	}
+	s.mustLive(t)
+	w.clock.Add(time.Hour)
+	w.do(before, sandbox.Edit{Status: "inProgress"})
+	w.open(1)
+	ahead = 0
+	w.clock.Add(30 * time.Hour)
+	s.mustLive(t)
+	if got := s.count(t, "SELECT count(), countIf(status = 'inProgress') FROM tickets_latest"); got != "(2,1)" {
+		t.Errorf("tickets, and those in progress: %s, want (2,1)", got)
+	}
+	ahead = 24 * time.Hour
+	s.mustLive(t)
+	if at, err := s.db.Watermark(ctx, "analytics:counts"); err != nil || at.After(w.clock.Now()) {
+		t.Errorf("counted up to %s, %v, and it is %s", at, err, w.clock.Now())
 	}
 }
