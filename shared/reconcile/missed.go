@@ -66,7 +66,7 @@ const (
 	missedTurn  = 2 * time.Second  // how long a call waits for its turn
 
 	// missedBlind is how long after the last run the memory may have been lost
-	// without anybody seeing it: the timer's interval, and some.
+	// without anybody seeing it: the timer's interval, and some. Not beyond the run that sees it.
 	missedBlind = 2 * time.Minute
 )
 
@@ -130,7 +130,11 @@ func (m *Missed) remembered(ctx context.Context, since, now time.Time) (time.Tim
 		if err != nil {
 			return since, err
 		}
-		if after := known.Add(missedBlind); after.After(since) {
+		after := known.Add(missedBlind)
+		if seen := now.Add(missedLag); after.After(seen) { // from now on the memory is whole; clocks differ a little
+			after = seen
+		}
+		if after.After(since) {
 			m.Log.WarnContext(ctx, "nobody knows what was taken: messages are not looked for",
 				slog.String(obs.Messenger, string(m.Messenger.Name())), slog.Time("from", since), slog.Time("to", after))
 			since = after

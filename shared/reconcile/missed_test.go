@@ -377,8 +377,11 @@ func TestMissed_MemoryIsLost(t *testing.T) {
 	}
 	b.wipe()
 	b.later(time.Second)
+	b.later(31 * time.Second)
+	b.write("1", "said when the memory was whole again")
 	b.later(time.Minute)
-	b.want("1")
+	b.want("1", "said when the memory was whole again")
+	delete(b.taken, "1")
 	// Redis is away for an hour, and comes back empty.
 	_ = b.redis.Close()
 	for range 6 {
