@@ -1,10 +1,13 @@
 package wire_test
 
 import (
+	"bytes"
 	"context"
-	"io"
 	"log/slog"
 	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -40,6 +43,41 @@ func (c told) Publish(_ context.Context, name string, hints ...queue.Hint) error
 	return nil
 }
 
+// journal keeps what is logged.
+type journal struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (j *journal) Write(line []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(line)
+}
+
+// away: on a machine that is busy Redis may be too slow, and a process is alone then.
+func (j *journal) away() (now bool, times int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	went, back := strings.Count(j.text.String(), "the shared pace is away"), strings.Count(j.text.String(), "the shared pace is back")
+	return went > back, went
+}
+
+// answered waits until a customer has their answer: as a job, whose queue it gives, or at
+// once.
+func answered(hints <-chan string, calls func() []fault.Call) (queue string) {
+	for {
+		select {
+		case queue = <-hints:
+			return queue
+		case <-time.After(time.Millisecond):
+			if slices.ContainsFunc(calls(), func(c fault.Call) bool { return c.Method == "messages.send" }) {
+				return "none"
+			}
+		}
+	}
+}
+
 // While VK's pace is paused nothing is asked of VK, no name either: the customer is
 // answered later.
 func TestNew_EveryCallIsPaced(t *testing.T) {
@@ -62,10 +100,10 @@ func TestNew_EveryCallIsPaced(t *testing.T) {
 	if err := redisdb.NewPace(memory, redisdb.PaceConfig{}).Pause(context.Background(), "vk:209", time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	hints := make(chan string, 10)
+	hints, log := make(chan string, 10), &journal{}
 	h, err := wire.New(wiring.Runtime{
 		Env: env.NewReaderFrom(func(name string) (string, bool) { v, ok := vars[name]; return v, ok }),
-		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Queue: told(hints),
+		Log: slog.New(slog.NewTextHandler(log, nil)), Queue: told(hints),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -73,13 +111,22 @@ func TestNew_EveryCallIsPaced(t *testing.T) {
 	webhook := httptest.NewServer(h)
 	t.Cleanup(webhook.Close)
 	community.Connect(webhook.URL)
-	community.Customer(vk.User{ID: 1 << 41, FirstName: "Анна", Allowed: true}).Write("/help")
-	if queue := <-hints; queue != ticket.QueueDeliveries {
-		t.Errorf("the answer is in %s", queue)
-	}
-	for _, c := range calls.Since(0) {
-		if c.Method != vk.CallbackMethod {
-			t.Errorf("%s was called", c.Method)
+	for n := int64(1); ; n++ {
+		alone, times := log.away()
+		before := len(calls.Since(0))
+		community.Customer(vk.User{ID: 1<<41 + n, FirstName: "Анна", Allowed: true}).Write("/help")
+		queue := answered(hints, func() []fault.Call { return calls.Since(before) })
+		if _, now := log.away(); alone || now > times {
+			continue // that was another pace
 		}
+		if queue != ticket.QueueDeliveries {
+			t.Errorf("the answer is in %s", queue)
+		}
+		for _, c := range calls.Since(before) {
+			if c.Method != vk.CallbackMethod {
+				t.Errorf("%s was called", c.Method)
+			}
+		}
+		return
 	}
 }
