@@ -13,14 +13,17 @@ import (
 
 // keepDead keeps a letter of queue $1 with the id $2 once. A job that has not ended
 // well is told of it; of one that has, the letter is only counted. A hint whose job is
-// gone may be of somebody who was erased: it says nothing. Letters come by the dozen, and
+// gone may be of somebody who was erased: it says nothing, and nobody is erased while it is
+// kept. Letters come by the dozen, and
 // only the latest of some in a row stands among the job's failures.
 var keepDead = `
-WITH kept AS (
+WITH j AS (
+	SELECT id, state, stage, attempts FROM jobs WHERE id = $3::bigint FOR NO KEY UPDATE
+), kept AS (
 	INSERT INTO dead_letters (queue, message, job, state, stage, attempts, correlation_id, body, sent_at, receives)
 	SELECT $1, $2, j.id, coalesce(j.state, ''), coalesce(j.stage, ''), coalesce(j.attempts, 0),
 		CASE WHEN j.id IS NOT NULL THEN $4 ELSE '' END, CASE WHEN hint.id = 0 THEN $5 ELSE '' END, $6::timestamptz, $9
-	FROM (VALUES ($3::bigint)) hint (id) LEFT JOIN jobs j ON j.id = hint.id
+	FROM (VALUES ($3::bigint)) hint (id) LEFT JOIN j ON j.id = hint.id
 	ON CONFLICT (queue, message) DO NOTHING
 	RETURNING job
 ), told AS (

@@ -44,8 +44,6 @@ func (db *DB) Forget(ctx context.Context, id int64, steps string, issues ...stri
 		b.Queue(`DELETE FROM people WHERE id = $1`, id)
 		b.Queue(`DELETE FROM ticket_cursors WHERE issue = ANY($1)`, issues)
 		b.Queue(`DELETE FROM answers WHERE issue = ANY($1)`, issues)
-		b.Queue(`DELETE FROM dead_letters WHERE job IN (SELECT id FROM jobs WHERE lane = ANY($1))
-			OR EXISTS (SELECT FROM unnest($2::text[]) named WHERE starts_with(correlation_id, named))`, lanesOf(gone), named(gone))
 		if err := tx.SendBatch(ctx, b).Close(); err != nil {
 			return fmt.Errorf("erase person: %w", err)
 		}
@@ -82,7 +80,8 @@ func lookLanes(issues []string) (lanes []string) {
 }
 
 // eraseJobs deletes the jobs of lanes, which it locks, if what was done for the chats is
-// still what it was.
+// still what it was. Then it deletes the letters that hint at them, or name the chats: who
+// keeps one meanwhile has locked its job before, or finds it gone.
 func eraseJobs(ctx context.Context, tx pgx.Tx, chats []messenger.Address, steps string, lanes []string) error {
 	_, err := tx.Exec(ctx, `INSERT INTO lanes (name) SELECT name FROM unnest($1::text[]) name ORDER BY name
 		ON CONFLICT (name) DO UPDATE SET used_at = clock_timestamp()`, lanes)
@@ -96,14 +95,19 @@ func eraseJobs(ctx context.Context, tx pgx.Tx, chats []messenger.Address, steps 
 	if err != nil {
 		return err
 	}
+	erased, err := ids(ctx, tx, `DELETE FROM jobs WHERE lane = ANY($1) AND state <> 'running' RETURNING id`, lanes)
+	if err != nil {
+		return fmt.Errorf("erase jobs: %w", err)
+	}
 	var running bool
 	b := &pgx.Batch{}
-	b.Queue(`DELETE FROM jobs WHERE lane = ANY($1) AND state <> 'running'`, lanes)
+	b.Queue(`DELETE FROM dead_letters WHERE job = ANY($1)
+		OR EXISTS (SELECT FROM unnest($2::text[]) named WHERE starts_with(correlation_id, named))`, erased, named(chats))
 	b.Queue(`SELECT EXISTS (SELECT FROM jobs WHERE lane = ANY($1) AND open AND held_at IS NULL)`, lanes).
 		QueryRow(func(row pgx.Row) error { return row.Scan(&running) })
 	b.Queue(`DELETE FROM lanes WHERE name = ANY($1)`, lanes)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
-		return fmt.Errorf("erase jobs: %w", err)
+		return fmt.Errorf("erase letters and lanes: %w", err)
 	}
 	if running {
 		return person.ErrBusy

@@ -210,7 +210,7 @@ func TestForget_Tickets(t *testing.T) {
 	s.exec(`INSERT INTO answers (issue, comment, version, messages) VALUES ('i1', '1', 1, '{7}'), ('i2', '1', 1, '{7}')`)
 	s.exec(`INSERT INTO dead_letters (queue, message, job, state, correlation_id) VALUES
 		('tickets', '1', $1, 'queued', ''), ('tickets', '2', NULL, '', $2), ('tickets', '3', $3, 'queued', 'telegram:1:2')`,
-		made[1].ID, chat(messenger.Telegram, "a").String()+":15", made[0].ID)
+		made[1].ID, chat(messenger.Telegram, "a").String()+":15", made[2].ID)
 	c, err := s.db.Claim(s.ctx, "tickets", made[0].ID, tokenA)
 	if err != nil || c.Job == nil {
 		t.Fatalf("claim: %+v, %v", c, err)
@@ -233,4 +233,62 @@ func TestForget_Tickets(t *testing.T) {
 			t.Errorf("%s of %s are left, want those of i2", what, got)
 		}
 	}
+}
+
+// A letter that is kept while its customer is forgotten goes with them, or has nothing of
+// them: whichever is first.
+func TestForget_LettersMeanwhile(t *testing.T) {
+	t.Parallel()
+	for _, first := range []string{"the letter", "the erasure"} {
+		t.Run(first, func(t *testing.T) {
+			t.Parallel()
+			s := newStudio(t, 4)
+			a := s.person("", "a")
+			made, err := s.db.Insert(s.ctx, []job.New{created("d1", "a")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			letter := func() {
+				l := job.DeadLetter{Queue: "tickets", Message: "1", Job: made[0].ID, CorrelationID: "canary"}
+				if _, err := s.db.KeepDead(s.ctx, []job.DeadLetter{l}); err != nil {
+					t.Error(err)
+				}
+			}
+			forget := func() {
+				if _, err := s.forget(a); err != nil {
+					t.Error(err)
+				}
+			}
+			if first == "the letter" { // the erasure waits for a lane
+				s.beside(`INSERT INTO lanes (name) VALUES ($1)`, forget, letter, ticket.InboundLane(chat(messenger.Telegram, "a")))
+			} else { // it has deleted the job, and is not over
+				s.beside(`DELETE FROM jobs WHERE lane = $1`, letter, func() {}, ticket.InboundLane(chat(messenger.Telegram, "a")))
+			}
+			if got := get[string](s, `SELECT coalesce(string_agg(concat(job, correlation_id, body), ','), '') FROM dead_letters`); got != "" {
+				t.Errorf("kept: %s", got)
+			}
+		})
+	}
+}
+
+// beside lets one thing begin that waits for what a transaction has done, then does another
+// one, and ends the transaction.
+func (s *studio) beside(sql string, waits, then func(), args ...any) {
+	s.t.Helper()
+	conn := s.session()
+	tx, err := conn.Begin(s.ctx)
+	if err == nil {
+		_, err = tx.Exec(s.ctx, sql, args...)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() { defer close(done); waits() }()
+	waitFor(s.t.(*testing.T), s.url, `SELECT count(*) = 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
+	then()
+	if err := tx.Commit(s.ctx); err != nil {
+		s.t.Fatal(err)
+	}
+	<-done
 }
