@@ -44,6 +44,9 @@ type Records interface {
 	Person(ctx context.Context, a messenger.Address) (*person.Person, error)
 	Sent(ctx context.Context, issue, comment string) (*ticket.Sent, error)
 	SaveSent(ctx context.Context, s ticket.Sent) error
+	// InDoubt gives the version that a delivery may have sent that waits for a person
+	// because nobody knows; 0: it does not.
+	InDoubt(ctx context.Context, key string) (version int64, err error)
 }
 
 // Pacer keeps within the messengers' limits.

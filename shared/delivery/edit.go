@@ -24,8 +24,10 @@ func (s *Service) edit(ctx context.Context, r *job.Run) (job.Outcome, error) {
 	if err != nil {
 		return job.Outcome{}, err
 	}
-	if rep.had != nil && rep.had.Version >= rep.version(p) && !p.complete() {
-		why = "this version went out" // or, when this one is replayed, a newer one
+	if why == "" {
+		if why, err = s.outdated(ctx, r, rep, p); err != nil {
+			return job.Outcome{}, err
+		}
 	}
 	if why != "" {
 		return skipped(why)
@@ -55,6 +57,22 @@ func (s *Service) edit(ctx context.Context, r *job.Run) (job.Outcome, error) {
 		}
 	}
 	return s.deliver(ctx, r, t, rep, p)
+}
+
+// outdated says why there is nothing to be brought: the customer has the version, or,
+// when an edit is replayed, a newer one; or they may have it, and would once more.
+func (s *Service) outdated(ctx context.Context, r *job.Run, rep reply, p progress) (why string, err error) {
+	switch {
+	case rep.had != nil && rep.had.Version >= rep.version(p) && !p.complete():
+		return "this version went out", nil
+	case rep.had != nil || r.Stage != "":
+		return "", nil
+	}
+	doubt, err := s.d.Records.InDoubt(ctx, ticket.AnswerKey(rep.Issue, rep.Comment))
+	if err == nil && doubt >= rep.comment.Version {
+		why = "this version may have gone out: its delivery waits for a person"
+	}
+	return why, err
 }
 
 // revise prepares the newest version: as edits, if it makes as many messages as

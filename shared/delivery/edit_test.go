@@ -69,6 +69,27 @@ func TestEdit_OfSeveralMessages(t *testing.T) {
 	})
 }
 
+// A note that becomes a reply, of which nobody knows whether the customer has it: what
+// followed the edit does not send the same once more, while a newer version goes out.
+func TestEdit_OfAReplyInDoubt(t *testing.T) {
+	t.Parallel()
+	r := wiringtest.New(t)
+	c := wiringtest.Telegrammer()
+	k := r.Open(c, "d1")
+	m := r.Reply(k, "ещё думаем")
+	r.Telegram.Faults().Add(fault.Fault{Method: "sendMessage", Kind: fault.CloseAfter, Times: 2})
+	r.Edit(k, m.ID, "/reply первая", "e1")
+	for range 2 {
+		r.Later(time.Hour)
+	}
+	key := ticket.AnswerKey(k.ID, m.ID)
+	r.Want(key, job.NeedsReview)
+	r.Want(key+":v2", job.Completed)
+	wantSaid(t, r, c, "первая", 2)
+	r.Edit(k, m.ID, "/reply вторая", "e2")
+	wantSaid(t, r, c, "вторая", 1)
+}
+
 // A replayed edit brings nothing back that a newer one has replaced.
 func TestEdit_ReplayedAfterANewerOne(t *testing.T) {
 	t.Parallel()

@@ -107,6 +107,18 @@ func (db *DB) Sent(ctx context.Context, issue, comment string) (*ticket.Sent, er
 	return &s, nil
 }
 
+// InDoubt gives the version of an agent's reply that the delivery under the key may have
+// sent, nobody knows, and for which it waits for a person; 0: it does not.
+func (db *DB) InDoubt(ctx context.Context, key string) (version int64, err error) {
+	err = db.pool.QueryRow(ctx, `
+		SELECT coalesce((stage_data ->> 'version')::bigint, 0) FROM jobs
+		WHERE key = $1 AND state = 'needs_review' AND stage LIKE 'begin %'`, key).Scan(&version)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return 0, fmt.Errorf("look for reply in doubt: %w", err)
+	}
+	return version, nil
+}
+
 // SaveSent notes what the customer has of an agent's reply. An older version
 // changes nothing.
 func (db *DB) SaveSent(ctx context.Context, s ticket.Sent) error {
