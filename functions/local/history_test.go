@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	backend.ServeClickHouse()
 	// A function keeps its pool of connections as long as its instance lives.
 	pools := goleak.IgnoreTopFunction("github.com/jackc/pgx/v5/pgxpool.(*Pool).backgroundHealthCheck")
-	goleak.VerifyTestMain(m, backendtest.Goroutines(), pools)
+	goleak.VerifyTestMain(m, append(backendtest.Goroutines(), pools)...)
 }
 
 // TestHistory_IsLoadedAndDisturbsNobody: what the page makes up is in the analytics, and

@@ -24,7 +24,7 @@ import (
 	"supportbot/shared/redisdb"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m, backendtest.Goroutines()) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m, backendtest.Goroutines()...) }
 
 type world struct {
 	*access.Service

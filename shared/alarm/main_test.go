@@ -8,4 +8,4 @@ import (
 	"supportbot/shared/backend/backendtest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m, backendtest.Goroutines()) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m, backendtest.Goroutines()...) }

@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) {
 	backend.ServeClickHouse()
-	goleak.VerifyTestMain(m, backendtest.Goroutines())
+	goleak.VerifyTestMain(m, backendtest.Goroutines()...)
 }
 
 var ctx = context.Background()

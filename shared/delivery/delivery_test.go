@@ -10,7 +10,7 @@ import (
 	"supportbot/shared/wiring/wiringtest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m, backendtest.Goroutines()) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m, backendtest.Goroutines()...) }
 
 func TestAnswer_Formatted(t *testing.T) {
 	t.Parallel()

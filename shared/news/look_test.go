@@ -19,7 +19,7 @@ import (
 	"supportbot/shared/wiring/wiringtest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m, backendtest.Goroutines()) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m, backendtest.Goroutines()...) }
 
 // clock is Tracker's, moved by the test.
 type clock struct {

@@ -27,7 +27,7 @@ import (
 	v3 "supportbot/shared/tracker/v3"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m, backendtest.Goroutines()) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m, backendtest.Goroutines()...) }
 
 var (
 	_ conversation.Pacer = (*pace.Limiter)(nil)

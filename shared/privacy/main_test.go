@@ -11,5 +11,5 @@ import (
 
 func TestMain(m *testing.M) {
 	backend.ServeClickHouse()
-	goleak.VerifyTestMain(m, backendtest.Goroutines())
+	goleak.VerifyTestMain(m, backendtest.Goroutines()...)
 }

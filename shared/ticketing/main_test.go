@@ -24,7 +24,7 @@ import (
 	"supportbot/shared/wiring/wiringtest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m, backendtest.Goroutines()) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m, backendtest.Goroutines()...) }
 
 // The calls that tests make fail.
 const (

@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) {
 	backend.ServeClickHouse()
-	goleak.VerifyTestMain(m, backendtest.Goroutines())
+	goleak.VerifyTestMain(m, backendtest.Goroutines()...)
 }
 
 // Each kind of load calls Tracker at its own pace: where that of one is paused, the

@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) {
 	backend.ServeClickHouse()
-	goleak.VerifyTestMain(m, backendtest.Goroutines())
+	goleak.VerifyTestMain(m, backendtest.Goroutines()...)
 }
 
 // The history is loaded call by call: it says how fast and until when, and goes on

@@ -23,5 +23,5 @@ func TestMain(m *testing.M) {
 	}
 	// A function keeps its pool of connections as long as its instance lives.
 	pools := goleak.IgnoreTopFunction("github.com/jackc/pgx/v5/pgxpool.(*Pool).backgroundHealthCheck")
-	goleak.VerifyTestMain(m, backendtest.Goroutines(), pools)
+	goleak.VerifyTestMain(m, append(backendtest.Goroutines(), pools)...)
 }

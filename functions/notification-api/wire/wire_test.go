@@ -31,9 +31,7 @@ func TestMain(m *testing.M) {
 	backend.ServeClickHouse()
 	// A function keeps its pool of connections as long as its instance lives.
 	pools := goleak.IgnoreTopFunction("github.com/jackc/pgx/v5/pgxpool.(*Pool).backgroundHealthCheck")
-	goleak.VerifyTestMain(m, backendtest.Goroutines(), pools,
-		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"), // idle connections of clients
-		goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"))
+	goleak.VerifyTestMain(m, append(backendtest.Goroutines(), pools)...)
 }
 
 const key = "an analyst's"

@@ -28,9 +28,7 @@ import (
 func TestMain(m *testing.M) {
 	// A function keeps its pool of connections as long as its instance lives.
 	pools := goleak.IgnoreTopFunction("github.com/jackc/pgx/v5/pgxpool.(*Pool).backgroundHealthCheck")
-	goleak.VerifyTestMain(m, backendtest.Goroutines(), pools,
-		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"), // idle connections of clients
-		goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"))
+	goleak.VerifyTestMain(m, append(backendtest.Goroutines(), pools)...)
 }
 
 // told names the queue of each hint.

@@ -22,10 +22,15 @@ import (
 	"supportbot/shared/backend"
 )
 
-// Goroutines is an option for goleak: the backends' own goroutines, which live as
-// long as the process, are no leaks.
-func Goroutines() goleak.Option {
-	return goleak.IgnoreAnyFunction("supportbot/shared/backend.(*process).run")
+// Goroutines are options for goleak: the backends' own goroutines, which live as long as
+// the process, are no leaks, nor are idle connections of HTTP clients, which end when
+// their servers see fit.
+func Goroutines() []goleak.Option {
+	return []goleak.Option{
+		goleak.IgnoreAnyFunction("supportbot/shared/backend.(*process).run"),
+		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"),
+		goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"),
+	}
 }
 
 // shared starts a server once per process. A failure is remembered: the machine

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(childEnv) != "" {
 		os.Exit(m.Run()) // a child that is killed; it has no leaks to look for
 	}
-	goleak.VerifyTestMain(m, backendtest.Goroutines())
+	goleak.VerifyTestMain(m, backendtest.Goroutines()...)
 }
 
 func migrate(ctx context.Context, dsn string) error {

@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) {
 	backend.ServeClickHouse()
-	goleak.VerifyTestMain(m, backendtest.Goroutines())
+	goleak.VerifyTestMain(m, backendtest.Goroutines()...)
 }
 
 func day(text string) time.Time {

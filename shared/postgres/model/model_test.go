@@ -10,7 +10,7 @@ import (
 	"supportbot/shared/job"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m, backendtest.Goroutines()) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m, backendtest.Goroutines()...) }
 
 // start is a world from which to explore: an order and what has happened before.
 func start(o order, history ...action) *node {

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	goleak.VerifyTestMain(m, backendtest.Goroutines())
+	goleak.VerifyTestMain(m, backendtest.Goroutines()...)
 }
 
 // TestChaos_Storm plays a short one, with everything in it; make chaos plays long ones.
