@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"supportbot/shared/env"
 )
@@ -75,14 +74,12 @@ func Open(c Config) (*redis.Client, error) {
 	o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = c.Timeout, c.Timeout, c.Timeout, c.Timeout
 	o.ContextTimeoutEnabled = true
 	o.ConnMaxIdleTime = idleTime
-	o.MaxRetries = 1    // a stale connection costs one; more would be waiting
-	o.DialerRetries = 1 // the default tries five times
+	o.MaxRetries = 1 // a stale connection costs one; more would be waiting
 	// No greetings beyond what the protocol needs: each is a round trip of a
 	// cold start, and managed servers refuse some of them.
 	o.Protocol = 2
 	o.DisableIdentity = true
 	o.ClientName = ""
-	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	return redis.NewClient(o), nil
 }
 
