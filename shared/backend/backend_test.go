@@ -83,7 +83,7 @@ func client(t *testing.T, url string) *redis.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts.MaxRetries, opts.DialerRetries = -1, 1
+	opts.MaxRetries = -1
 	c := redis.NewClient(opts)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
