@@ -111,11 +111,12 @@ func workThrough(s *studio, batch int64, outcome broadcast.Outcome) {
 }
 
 // settleStats waits until the other sessions have ended and so have told what they
-// did.
+// did, and lets its own tell it.
 func (s *studio) settleStats() {
 	s.t.Helper()
 	s.db.Close()
 	waitFor(s.t.(*testing.T), s.url, `SELECT count(*) = 2 FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'`)
+	_, _ = s.conn.Exec(s.ctx, `SELECT pg_stat_force_next_flush()`) // before PostgreSQL 15 there is none
 	s.exec(`SELECT pg_stat_clear_snapshot()`)
 	s.db = connect(s.t, s.url, 2)
 }
