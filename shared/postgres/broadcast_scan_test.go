@@ -65,8 +65,8 @@ func TestBatch_CostsWhatItsSizeIs(t *testing.T) {
 				t.Errorf("%d rows were read, want at most %d", n, most)
 			}
 			updates, hot := after.updates-before.updates, after.hot-before.hot
-			if want := int64(3 * 2 * broadcast.BatchSize); updates != want || hot < want*8/10 {
-				t.Errorf("%d updates, %d of them heap-only; want %d, nearly all", updates, hot, want)
+			if want := int64(3 * 2 * broadcast.BatchSize); updates != want || hot < want*6/10 { // 0 with an index on what changes; how many depends on who looks meanwhile
+				t.Errorf("%d updates, %d of them heap-only; want %d, most", updates, hot, want)
 			}
 			if got := s.broadcast(b.ID).Counts; got.Sent != broadcast.BatchSize {
 				t.Errorf("counts %+v", got)
