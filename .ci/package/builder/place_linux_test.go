@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -15,6 +16,10 @@ import (
 func script(t *testing.T, body string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "go")
+	// A process that another test starts meanwhile must not inherit the open file: a file
+	// that somebody may write to cannot be run (ETXTBSY).
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(path, []byte("#!/bin/sh\nwhile [ \"$1\" != -o ]; do shift; done\nout=$2\n"+body), 0o755); err != nil {
 		t.Fatal(err)
 	}

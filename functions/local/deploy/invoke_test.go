@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -40,7 +41,12 @@ func TestInvoke(t *testing.T) {
 			bin := t.TempDir()
 			script := "#!/bin/bash\necho \"curl $*\" >&2\n" +
 				"while (( $# )); do case $1 in -o) answer=$2 ;; -d) asked=$2 ;; esac; shift; done\n" + test.curl + "\n"
-			if err := os.WriteFile(filepath.Join(bin, "curl"), []byte(script), 0o700); err != nil { //nolint:gosec // it is run
+			// No process that another test starts meanwhile may inherit the open file: one that
+			// somebody may write to cannot be run (ETXTBSY).
+			syscall.ForkLock.RLock()
+			err := os.WriteFile(filepath.Join(bin, "curl"), []byte(script), 0o700) //nolint:gosec // it is run
+			syscall.ForkLock.RUnlock()
+			if err != nil {
 				t.Fatal(err)
 			}
 			for _, name := range []string{"mktemp", "rm", "cat", "grep"} {

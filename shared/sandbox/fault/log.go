@@ -18,6 +18,7 @@ type Call struct {
 	Result json.RawMessage `json:"result,omitempty"`
 	From   string          `json:"from,omitempty"`  // the address under which the caller knows the server
 	Fault  Kind            `json:"fault,omitempty"` // that was put upon it; "": what it got is the server's own answer
+	Took   time.Duration   `json:"took,omitempty"`  // of a webhook's call, which ended at At
 }
 
 // Log is the calls of one server, oldest first. The zero value is empty and keeps all.

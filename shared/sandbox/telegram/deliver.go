@@ -191,12 +191,14 @@ func (a reply) problem() string {
 // post makes one call, and logs it.
 func (s *Server) post(h *webhook, u *update) reply {
 	var a reply
+	start := s.now()
 	defer func() {
 		if s.ctx.Err() != nil {
 			return // nobody's fault
 		}
+		end := s.now()
 		s.cfg.Calls.Add(fault.Call{
-			At: s.now(), Method: WebhookMethod, Params: u.body, Status: a.status, Effect: a.ok(), Result: shownBody(a),
+			At: end, Took: end.Sub(start), Method: WebhookMethod, Params: u.body, Status: a.status, Effect: a.ok(), Result: shownBody(a),
 		})
 	}()
 	r, err := http.NewRequestWithContext(s.ctx, http.MethodPost, h.url, bytes.NewReader(u.body))

@@ -114,6 +114,7 @@ func (s *Server) confirm(h *hook) {
 	d := &delivery{kind: "confirmation", body: s.envelope("confirmation", nil, h.secret)}
 	url := h.url
 	s.spawn(func() {
+		start := s.now()
 		a := s.post(url, d)
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -121,7 +122,7 @@ func (s *Server) confirm(h *hook) {
 		if a.status == http.StatusOK && a.body == s.cfg.Confirmation {
 			h.status = confirmed
 		}
-		s.record(d, a)
+		s.record(d, a, start)
 		s.pump(h)
 	})
 }

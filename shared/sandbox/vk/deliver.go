@@ -73,6 +73,7 @@ func (s *Server) call(h *hook, url string, d *delivery) {
 		}
 		d.wait = 0
 	}
+	start := s.now()
 	a := s.post(url, d)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,14 +91,15 @@ func (s *Server) call(h *hook, url string, d *delivery) {
 	default:
 		s.postpone(h, d)
 	}
-	s.record(d, a)
+	s.record(d, a, start)
 	s.pump(h)
 }
 
 // record logs a call when everything that follows from it has been decided.
-func (s *Server) record(d *delivery, a reply) {
+func (s *Server) record(d *delivery, a reply, start time.Time) {
+	end := s.now()
 	s.cfg.Calls.Add(fault.Call{
-		At: s.now(), Method: CallbackMethod, Params: withoutSecret(d.body), Status: a.status,
+		At: end, Took: end.Sub(start), Method: CallbackMethod, Params: withoutSecret(d.body), Status: a.status,
 		Effect: a.ok(), Result: quoted(a.body),
 	})
 }

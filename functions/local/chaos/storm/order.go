@@ -1,8 +1,10 @@
 package storm
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -10,7 +12,8 @@ import (
 type Brought struct {
 	Chat   string
 	Number int64
-	At     time.Time
+	Began  time.Time
+	At     time.Time // when it ended: the message was handled some time between
 }
 
 // late is in entries that say themselves that they came late, with the time at which
@@ -56,21 +59,36 @@ func (l *Balance) late(b *Books, k Ticket, s Said, shown string) {
 		l.wrong("in %s message %s says it is of %s, it is of %s", k.Key, s.Token, shown, s.At.In(moscow).Format(time.TimeOnly))
 	}
 	if !b.overtaken(s) {
-		l.wrong("in %s message %s says it came late, and nothing overtook it", k.Key, s.Token)
+		l.wrong("in %s message %s, number %d, says it came late, and nothing overtook it: %s", k.Key, s.Token, s.Number, b.calls(s))
 	}
 }
 
-// beside is how far apart the ends of calls may be that are handled at the same time.
+// beside is how long after the end of a call its message may still be handled: whoever
+// called had waited long enough.
 const beside = 2 * time.Second
 
-// overtaken reports whether a newer message of the chat was brought before the last call
-// that brought this one, or beside it; one that was never brought was found much later.
+// overtaken reports whether a call with a newer message of the chat had begun when the
+// last call that brought this one was over; one that was never brought was found much
+// later.
 func (b *Books) overtaken(s Said) bool {
 	last := b.last(s)
 	return slices.ContainsFunc(b.Brought, func(one Brought) bool {
-		return one.Chat == s.Chat && one.Number > s.Number && (!s.Brought || !one.At.After(last.Add(beside)))
+		return one.Chat == s.Chat && one.Number > s.Number && (!s.Brought || !one.Began.After(last.Add(beside)))
 	})
 }
+
+// calls tells by which calls a message and those after it were brought.
+func (b *Books) calls(s Said) string {
+	var told []string
+	for _, one := range b.Brought {
+		if one.Chat == s.Chat && one.Number >= s.Number {
+			told = append(told, fmt.Sprintf("%d from %s to %s", one.Number, one.Began.Format(clock), one.At.Format(clock)))
+		}
+	}
+	return strings.Join(told, ", ")
+}
+
+const clock = "15:04:05.000"
 
 // last is when a message was brought last; zero: never.
 func (b *Books) last(s Said) (last time.Time) {

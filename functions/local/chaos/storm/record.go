@@ -43,7 +43,7 @@ func (r *record) read() error {
 
 // message notes that a messenger brought a message.
 func (r *record) message(c fault.Call, chat string, number int64) {
-	r.Brought = append(r.Brought, Brought{chat, number, c.At})
+	r.Brought = append(r.Brought, Brought{chat, number, c.At.Add(-c.Took), c.At})
 	if c.Effect {
 		r.taken[brought{chat, number}] = true
 	}

@@ -92,7 +92,10 @@ func TestBalance_Order(t *testing.T) {
 		swap(b)
 		b.Tickets[0].Entries[2].Text = "пишет (отправлено 01.03.2026 " + when + ", пришло позже): M1N3E"
 	}
-	overtaken := []storm.Brought{{Chat: ivan, Number: 5, At: at(5)}, {Chat: ivan, Number: 4, At: at(6)}}
+	call := func(chat string, number int64, began, ended float64) storm.Brought {
+		return storm.Brought{Chat: chat, Number: number, Began: at(began), At: at(ended)}
+	}
+	overtaken := []storm.Brought{call(ivan, 5, 5, 5), call(ivan, 4, 6, 6)}
 	spoilt{
 		"messages are in wrong order": {swap, "M1N3E stands behind M1N4E"},
 		"they are, and a wipe was before": {func(b *storm.Books) {
@@ -105,8 +108,8 @@ func TestBalance_Order(t *testing.T) {
 		}, "M1N3E stands behind M1N4E"},
 		"nothing overtook it": {func(b *storm.Books) {
 			lately(b, "15:00:04")
-			b.Brought = []storm.Brought{{Chat: ivan, Number: 4, At: at(4)}, {Chat: ivan, Number: 5, At: at(7)}, {Chat: maria, Number: 9, At: at(3)}}
-		}, "M1N3E says it came late, and nothing overtook it"},
+			b.Brought = []storm.Brought{call(ivan, 4, 3, 4), call(ivan, 5, 6.5, 7), call(maria, 9, 3, 3)}
+		}, "M1N3E, number 4, says it came late, and nothing overtook it"},
 		"it shows another time": {func(b *storm.Books) {
 			lately(b, "12:00:04")
 			b.Brought = overtaken
@@ -134,7 +137,11 @@ func TestBalance_Order(t *testing.T) {
 		}, recorded, 3},
 		"it was brought again when another had overtaken it": {func(b *storm.Books) {
 			lately(b, "15:00:04")
-			b.Brought = append([]storm.Brought{{Chat: ivan, Number: 4, At: at(4)}}, overtaken...)
+			b.Brought = append([]storm.Brought{call(ivan, 4, 4, 4)}, overtaken...)
+		}, recorded, 3},
+		"a newer one was taken at once, and its answer came much later": {func(b *storm.Books) {
+			lately(b, "15:00:04")
+			b.Brought = []storm.Brought{call(ivan, 4, 4, 5), call(ivan, 5, 5, 60)}
 		}, recorded, 3},
 		"VK never brought it": {func(b *storm.Books) {
 			lately(b, "15:00:04")
