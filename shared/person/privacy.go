@@ -41,7 +41,8 @@ type Erase struct {
 
 // Detach frees one ticket of somebody who is erased already: Tracker refused to, then.
 type Detach struct {
-	Issue string `json:"issue"` // immutable id
+	Issue string     `json:"issue"`           // immutable id; "": Tracker refused to say whether there is one
+	Asked *time.Time `json:"asked,omitempty"` // when they asked for it, where nobody knows of one
 }
 
 // Export sends to a chat what is known of a person.
@@ -69,8 +70,22 @@ func DetachJob(id int64, issue string) job.New {
 	key := "detach:" + strconv.FormatInt(id, 10) + ":" + issue
 	return job.New{
 		Queue: ticket.QueueDeliveries, Kind: KindDetach, Key: key, CorrelationID: EraseKey(id),
-		Lane: job.Lane{Name: "detach:" + issue}, Payload: Detach{issue},
+		Lane: job.Lane{Name: "detach:" + issue}, Payload: Detach{Issue: issue},
 	}
+}
+
+// Unseen is a ticket that somebody asked for and of which Tracker refused to say whether it
+// is there.
+type Unseen struct {
+	Job   int64     `json:"job"` // that would have opened it
+	Asked time.Time `json:"asked"`
+}
+
+// DetachUnseen leaves such a ticket to an operator.
+func DetachUnseen(id int64, u Unseen) job.New {
+	j := DetachJob(id, "job:"+strconv.FormatInt(u.Job, 10))
+	j.Payload = Detach{Asked: &u.Asked}
+	return j
 }
 
 // ExportLane is the lane of what is exported to a chat: answers do not wait behind it,
@@ -156,4 +171,5 @@ type Draft struct {
 	Address messenger.Address
 	ID      string
 	Issue   string // immutable id; "": nobody knows whether there is one
+	Unseen         // what stands for it then
 }

@@ -161,10 +161,10 @@ func (db *DB) Drafts(ctx context.Context, id int64) ([]person.Draft, error) {
 		return nil, err
 	}
 	return collect(ctx, db.pool, "find drafts", func(row pgx.CollectableRow) (d person.Draft, err error) {
-		err = row.Scan(&d.Address.Messenger, &d.Address.Bot, &d.Address.Chat, &d.ID, &d.Issue)
+		err = row.Scan(&d.Address.Messenger, &d.Address.Bot, &d.Address.Chat, &d.ID, &d.Issue, &d.Job, &d.Asked)
 		return d, err
 	}, `
 		SELECT payload #>> '{customer,address,messenger}', payload #>> '{customer,address,bot}', payload #>> '{customer,address,chat}',
-			payload ->> 'draft', coalesce(result ->> 'issue', '')
+			payload ->> 'draft', coalesce(result ->> 'issue', stage_data #>> '{issue,issue}', ''), id, created_at
 		FROM jobs WHERE lane = ANY($1) AND kind = $2 AND (stage <> '' OR state = 'completed') ORDER BY id`, lanesOf(chats), ticket.KindCreate)
 }

@@ -145,7 +145,7 @@ func TestStepsAndDrafts(t *testing.T) {
 	s := newStudio(t, 2)
 	a := s.person("", "a")
 	s.person("", "other")
-	if _, err := s.db.Insert(s.ctx, []job.New{created("none", "a"), created("maybe", "a"), created("done", "a"), created("theirs", "other")}); err != nil {
+	if _, err := s.db.Insert(s.ctx, []job.New{created("none", "a"), created("maybe", "a"), created("done", "a"), created("opened", "a"), created("theirs", "other")}); err != nil {
 		t.Fatal(err)
 	}
 	under := func(want error) {
@@ -160,9 +160,16 @@ func TestStepsAndDrafts(t *testing.T) {
 	s.exec(`UPDATE jobs SET state = 'needs_review' WHERE key = 'draft:maybe'`)
 	under(nil)
 	s.exec(`UPDATE jobs SET state = 'completed', stage = 'done intro', result = '{"issue": "i1"}' WHERE key = 'draft:done'`)
+	s.exec(`UPDATE jobs SET state = 'needs_review', stage = 'begin intro', stage_data = '{"issue": {"issue": "i2"}}' WHERE key = 'draft:opened'`)
 	got, err := s.db.Drafts(s.ctx, a)
+	for i, d := range got {
+		if d.Job == 0 || d.Asked.IsZero() {
+			t.Errorf("%s: job %d of %v", d.ID, d.Job, d.Asked)
+		}
+		got[i].Unseen = person.Unseen{}
+	}
 	where := chat(messenger.Telegram, "a")
-	want := []person.Draft{{Address: where, ID: "maybe"}, {Address: where, ID: "done", Issue: "i1"}}
+	want := []person.Draft{{Address: where, ID: "maybe"}, {Address: where, ID: "done", Issue: "i1"}, {Address: where, ID: "opened", Issue: "i2"}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v %s", err, diff)
 	}

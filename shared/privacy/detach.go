@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"time"
 
 	"supportbot/shared/job"
 	"supportbot/shared/news"
@@ -74,6 +75,10 @@ func (s *Service) detachOne(ctx context.Context, r *job.Run) (job.Outcome, error
 	var in person.Detach
 	if err := r.Decode(&in); err != nil {
 		return job.Outcome{}, err
+	}
+	if in.Issue == "" && in.Asked != nil {
+		return job.Outcome{}, job.Review(fmt.Errorf("a customer who was erased asked for a ticket at %s, and Tracker refused to say whether it was opened: look for one "+
+			"of that time, clear its fields %v and add the tag %s by hand, or see that there is none, and settle", in.Asked.UTC().Format(time.RFC3339), personal, tracker.TagErased))
 	}
 	if err := r.Begin(ctx, stageDetach, nil); err != nil {
 		return job.Outcome{}, err

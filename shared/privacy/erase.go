@@ -18,6 +18,7 @@ type erasing struct {
 	Issues    []string            `json:"issues,omitempty"` // immutable ids of their tickets
 	Detached  int                 `json:"detached,omitempty"`
 	Kept      []string            `json:"kept,omitempty"` // those of them that Tracker refuses to free
+	Unseen    []person.Unseen     `json:"unseen,omitempty"`
 	Said      sending             `json:"said"`
 	Chats     []messenger.Address `json:"chats,omitempty"`
 	Forgotten bool                `json:"forgotten,omitempty"`
@@ -26,7 +27,8 @@ type erasing struct {
 // erased is the result of an erasure. It leads to nobody.
 type erased struct {
 	Tickets int `json:"tickets"`
-	Kept    int `json:"kept,omitempty"` // of them have the customer's fields yet: each is a job of its own
+	Kept    int `json:"kept,omitempty"`   // of them have the customer's fields yet: each is a job of its own
+	Unseen  int `json:"unseen,omitempty"` // that may be there beside them: each is one, too
 }
 
 // busyWait is how long somebody's own work is waited for before it is looked at again.
@@ -53,13 +55,16 @@ func (s *Service) erase(ctx context.Context, r *job.Run) (job.Outcome, error) {
 	if err := s.inside(ctx, r, in.Person, &p); err != nil {
 		return job.Outcome{}, err
 	}
-	o := job.Outcome{Result: erased{len(p.Issues), len(p.Kept)}}
+	o := job.Outcome{Result: erased{len(p.Issues), len(p.Kept), len(p.Unseen)}}
 	for _, i := range p.Issues {
 		if slices.Contains(p.Kept, i) {
 			o.Then = append(o.Then, person.DetachJob(in.Person, i))
 		} else {
 			o.Then = append(o.Then, note(i))
 		}
+	}
+	for _, u := range p.Unseen {
+		o.Then = append(o.Then, person.DetachUnseen(in.Person, u))
 	}
 	return o, nil
 }

@@ -26,6 +26,7 @@ type bureau struct {
 	then  func()
 	// refuse is the status with which the fake Tracker refuses to change issues; 0: none.
 	refuse int
+	unseen int  // the same to say which issue was created with a value
 	away   bool // it answers nothing
 }
 
@@ -57,6 +58,10 @@ func (b *bureau) front(next http.Handler) http.Handler {
 		}
 		if b.refuse != 0 && r.Method == http.MethodPatch {
 			http.Error(w, `{"errors":{},"errorMessages":["no"],"statusCode":0}`, b.refuse)
+			return
+		}
+		if b.unseen != 0 && strings.HasSuffix(r.URL.Path, "/_findByUnique") {
+			http.Error(w, `{"errors":{},"errorMessages":["no"],"statusCode":0}`, b.unseen)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -215,6 +220,35 @@ func TestErase_TrackerRefuses(t *testing.T) {
 			b.Work()
 			b.Want(key, job.Completed)
 			b.freed("d1")
+		})
+	}
+}
+
+// TestErase_TrackerRefusesToLook: where Tracker does not say whether a ticket was opened,
+// the customer is forgotten all the same, and an operator is told of when it would be.
+// What the opening itself has written down is not asked for.
+func TestErase_TrackerRefusesToLook(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusForbidden, http.StatusBadRequest, http.StatusUnprocessableEntity} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			t.Parallel()
+			b := newBureau(t)
+			k := b.Open(b.c, "d1")
+			b.Exec(`UPDATE jobs SET state = 'needs_review', result = NULL, stage_data = jsonb_build_object('issue', jsonb_build_object('issue', $1::text)) WHERE key = 'draft:d1'`, k.ID)
+			made := b.Insert(wiringtest.Create(b.c, "d2"))
+			b.Exec(`UPDATE jobs SET state = 'needs_review', stage = 'begin create', created_at = '2026-01-02T03:04:05Z' WHERE key = 'draft:d2'`)
+			b.unseen = status
+			b.during("person.erase/forget/begun", func() {})
+			b.over(`{"unseen": 1, "tickets": 1}`)
+			b.freed("d1")
+			key := fmt.Sprintf("detach:%d:job:%d", b.id, made[0].ID)
+			b.Want(key, job.NeedsReview)
+			if why := b.Problem(key); !strings.Contains(why, "2026-01-02T03:04:05Z") {
+				t.Errorf("an operator is told: %s", why)
+			}
+			if got := b.Text(`SELECT count(*)::text FROM jobs j WHERE j::text LIKE $1`, "%"+b.c.Address.Chat+"%"); got != "0" {
+				t.Errorf("%s jobs name the customer", got)
+			}
 		})
 	}
 }

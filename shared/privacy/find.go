@@ -31,10 +31,15 @@ func (s *Service) find(ctx context.Context, r *job.Run, id int64, chats []messen
 	if err != nil {
 		return err
 	}
+	p.Unseen = nil
 	for _, d := range drafts {
 		if d.Issue == "" { // a call whose end nobody knows may have made it
 			issue, err := s.d.Tracker.FindByUnique(ctx, ticket.Unique(d.Address, d.ID))
 			if tracker.KindOf(err) == tracker.NotFound {
+				continue
+			}
+			if err != nil && refused(err) { // if it is there, it is left to a person like one that cannot be changed
+				p.Unseen = append(p.Unseen, d.Unseen)
 				continue
 			}
 			if err != nil {
