@@ -77,7 +77,7 @@ func bookedJobs() (all []job.Record) {
 	add(job.Record{Queue: "broadcasts", Kind: "broadcast.batch", Lane: "broadcast:vk:209", State: job.Running, Stage: "begin send"})
 	add(job.Record{Queue: "deliveries", Kind: "deliver.status", Lane: "out:vk:209:3", State: job.Queued, Attempts: 2, LastError: "send message: 503", Failures: failed(2, "failed", "", "send message: 503")})
 	all[61].RunAt = time.Now().Add(10 * time.Minute)
-	add(job.Record{Queue: "tickets", Kind: "ticket.rate", State: job.Cancelled, Remark: "записали оценку сами", SettledBy: "command line", Stage: "begin fields"})
+	add(job.Record{Queue: "tickets", Kind: "ticket.rate", State: job.Cancelled, Remark: "записали оценку сами", SettledBy: "command line (anna)", Stage: "begin fields"})
 	add(job.Record{Queue: "exports", Kind: "export.pack", Lane: "export:1", State: job.NeedsReview, Losses: 5, LastError: "lease lost", Failures: failed(5, "lost", "", "lease lost")})
 	add(job.Record{Queue: "tickets", Kind: "ticket.create", State: job.NeedsReview, Stage: "done upload", Attempts: 8, LastError: "create issue: 422 the field priority is required", Failures: failed(8, "failed", "done upload", "create issue: 422 the field priority is required")})
 	add(job.Record{Queue: "deliveries", Kind: "deliver.notice", Lane: "out:vk:209:3", State: job.NeedsReview, Stage: "begin send:0", Attempts: 8, Replays: 1, LastError: "send message: timeout", Failures: failed(20, "failed", "begin send:0", "send message: timeout")})
@@ -183,15 +183,17 @@ func (l *ledger) change(id int64, do func(*job.Record), from ...job.State) error
 	return nil
 }
 
-func (l *ledger) Replay(_ context.Context, id int64) (job.Inserted, error) {
+func (l *ledger) Replay(_ context.Context, id int64, by string) (job.Inserted, error) {
 	return job.Inserted{ID: id}, l.change(id, func(j *job.Record) {
 		j.State, j.Attempts, j.Losses, j.FinishedAt, j.RunAt = job.Accepted, 0, 0, time.Time{}, time.Now().Add(-time.Second)
 		j.Replays++
+		j.Failures = append(j.Failures, job.Failure{At: time.Now(), What: job.FailureReplayed, Error: by})
 	}, job.NeedsReview)
 }
 
-func (l *ledger) Cancel(_ context.Context, id int64) (job.State, error) {
+func (l *ledger) Cancel(_ context.Context, id int64, by string) (job.State, error) {
 	return "", l.change(id, func(j *job.Record) {
+		j.Failures = append(j.Failures, job.Failure{At: time.Now(), What: job.FailureCancelled, Error: by})
 		if j.State == job.Running {
 			j.Cancelling = true
 			return
@@ -222,7 +224,7 @@ func (*ledger) DeadLetters(context.Context, int64, int) ([]job.DeadLetter, error
 	at := time.Now().Add(-time.Hour)
 	return []job.DeadLetter{
 		{ID: 2, Queue: "tickets", Message: "m-2", Body: `{"foreign":"message"}`, KeptAt: at},
-		{ID: 1, Queue: "tickets", Message: "m-1", Job: 65, State: job.NeedsReview, CorrelationID: "telegram:109:565", KeptAt: at},
+		{ID: 1, Queue: "tickets", Message: "m-1", Job: 65, State: job.NeedsReview, Attempts: 3, Receives: 5, CorrelationID: "telegram:109:565", KeptAt: at},
 	}, nil
 }
 

@@ -116,7 +116,7 @@ func TestEdit_ReplayedAfterANewerOne(t *testing.T) {
 
 func replay(r *wiringtest.Rig, key string) {
 	r.T.Helper()
-	in, err := r.DB.Replay(r.Context(), r.Find(key).ID)
+	in, err := r.DB.Replay(r.Context(), r.Find(key).ID, "person:1")
 	if err != nil {
 		r.T.Fatal(err)
 	}

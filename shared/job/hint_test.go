@@ -75,7 +75,7 @@ func TestHint_AfterTheEndRevivesNothing(t *testing.T) {
 	ctx := context.Background()
 	made := r.insertOnly(newJob("done", "a", 1), newJob("cancelled", "b", 1))
 	r.work(r.worker(nil), made[0].ID)
-	if _, err := r.db.Cancel(ctx, made[1].ID); err != nil {
+	if _, err := r.db.Cancel(ctx, made[1].ID, "person:1"); err != nil {
 		t.Fatal(err)
 	}
 	for _, in := range made {
@@ -85,10 +85,10 @@ func TestHint_AfterTheEndRevivesNothing(t *testing.T) {
 		}
 		r.insert(newJob(in.Key, in.Lane, 1))
 		r.work(r.worker(nil), in.ID)
-		if _, err := r.db.Replay(ctx, in.ID); !errors.Is(err, job.ErrNotFound) {
+		if _, err := r.db.Replay(ctx, in.ID, "person:1"); !errors.Is(err, job.ErrNotFound) {
 			t.Errorf("replay of an ended job: %v, want ErrNotFound", err)
 		}
-		if _, err := r.db.Cancel(ctx, in.ID); !errors.Is(err, job.ErrNotFound) {
+		if _, err := r.db.Cancel(ctx, in.ID, "person:1"); !errors.Is(err, job.ErrNotFound) {
 			t.Errorf("cancel of an ended job: %v, want ErrNotFound", err)
 		}
 	}

@@ -23,7 +23,7 @@ func TestPause_WhileItRuns(t *testing.T) {
 		{"parked", func(*rig, *job.Run) error { return job.Later(0, errBroken) }, job.Queued},
 		{"failed", func(*rig, *job.Run) error { return errBroken }, job.Queued},
 		{"cancelled too", func(r *rig, run *job.Run) error {
-			_, err := r.db.Cancel(context.Background(), run.ID)
+			_, err := r.db.Cancel(context.Background(), run.ID, "person:1")
 			return errors.Join(err, errBroken)
 		}, job.Cancelled},
 		{"its worker died", func(*rig, *job.Run) error { return job.ErrLost }, job.Queued},
@@ -96,7 +96,7 @@ func TestPause_Outlasts(t *testing.T) {
 	for _, i := range []int{1, 2, 0} {
 		r.work(r.worker(handle), made[i].ID)
 	}
-	if _, err := r.db.Replay(ctx, made[2].ID); err != nil {
+	if _, err := r.db.Replay(ctx, made[2].ID, "person:1"); err != nil {
 		t.Fatal(err)
 	}
 	r.later()

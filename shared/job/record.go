@@ -26,13 +26,19 @@ type Record struct {
 	FinishedAt    time.Time // zero: it is open
 }
 
-// Failure is one run that went wrong.
+// Failure is one run that went wrong, or what a person decided then.
 type Failure struct {
 	At    time.Time `json:"at"`
-	What  string    `json:"what"` // failed, review, lost, dead
+	What  string    `json:"what"` // failed, review, lost, dead; replayed, cancelled
 	Stage string    `json:"stage"`
-	Error string    `json:"error"`
+	Error string    `json:"error"` // of what a person decided: who it was
 }
+
+// Failure.What of what a person decided.
+const (
+	FailureReplayed  = "replayed"
+	FailureCancelled = "cancelled"
+)
 
 // Filter chooses jobs; its zero value chooses all.
 type Filter struct {

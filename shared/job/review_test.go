@@ -36,7 +36,7 @@ func TestFailure_BackoffThenReviewThenReplay(t *testing.T) {
 	r.pub.take()
 
 	broken = false
-	again, err := r.db.Replay(ctx, made[0].ID)
+	again, err := r.db.Replay(ctx, made[0].ID, "person:1")
 	if err != nil || again.State != job.Accepted {
 		t.Fatalf("replay: %+v, %v", again, err)
 	}
@@ -61,7 +61,7 @@ func TestReplay_DoesNotHoldItsLaneUp(t *testing.T) {
 	made := r.insert(newJob("bad", "lane", 1))
 	r.settle(1, handle)
 	r.wantState("bad", job.NeedsReview)
-	if _, err := r.db.Replay(ctx, made[0].ID); err != nil {
+	if _, err := r.db.Replay(ctx, made[0].ID, "person:1"); err != nil {
 		t.Fatal(err)
 	}
 	// It waits for its next attempt; a job behind it in the order goes first.
@@ -119,7 +119,7 @@ func TestParking_HasAnEnd(t *testing.T) {
 			if tc.want != job.NeedsReview {
 				return
 			}
-			if _, err := r.db.Replay(context.Background(), made[0].ID); err != nil {
+			if _, err := r.db.Replay(context.Background(), made[0].ID, "person:1"); err != nil {
 				t.Fatal(err)
 			}
 			r.work(w, made[0].ID)
@@ -202,7 +202,7 @@ func TestCancel(t *testing.T) {
 	}
 	r.work(r.worker(func(context.Context, *job.Run) (job.Outcome, error) { return job.Outcome{}, job.Review(errBroken) }), made[2].ID)
 	for _, in := range made[:3] {
-		if state, err := r.db.Cancel(ctx, in.ID); err != nil || state != job.Cancelled {
+		if state, err := r.db.Cancel(ctx, in.ID, "person:1"); err != nil || state != job.Cancelled {
 			t.Errorf("cancel %s: %s, %v", in.Key, state, err)
 		}
 	}
@@ -215,7 +215,7 @@ func TestCancel(t *testing.T) {
 		if err := run.Done(ctx, "effect", "first"); err != nil {
 			return job.Outcome{}, err
 		}
-		if state, err := r.db.Cancel(ctx, made[3].ID); err != nil || state != job.Running {
+		if state, err := r.db.Cancel(ctx, made[3].ID, "person:1"); err != nil || state != job.Running {
 			t.Errorf("cancel running: %s, %v", state, err)
 		}
 		if err := run.Begin(ctx, "effect:2", nil); err != nil {
@@ -236,14 +236,14 @@ func TestCancel_SeenByAFailureAndByARescue(t *testing.T) {
 	ctx := context.Background()
 	made := r.insertOnly(newJob("fails", "a", 1), newJob("dies", "b", 1))
 	r.work(r.worker(func(ctx context.Context, run *job.Run) (job.Outcome, error) {
-		_, err := r.db.Cancel(ctx, run.ID)
+		_, err := r.db.Cancel(ctx, run.ID, "person:1")
 		return job.Outcome{}, errors.Join(err, errBroken)
 	}), made[0].ID)
 	r.wantState("fails", job.Cancelled)
 	if c, err := r.db.Claim(ctx, "tickets", made[1].ID, tokenOf(1)); err != nil || c.Job == nil {
 		t.Fatalf("claim: %+v, %v", c, err)
 	}
-	if _, err := r.db.Cancel(ctx, made[1].ID); err != nil {
+	if _, err := r.db.Cancel(ctx, made[1].ID, "person:1"); err != nil {
 		t.Fatal(err)
 	}
 	r.later()
@@ -283,7 +283,7 @@ func TestHoldFor(t *testing.T) {
 		want job.State
 	}{
 		{"lets go when it completes", func(r *rig, id int64) {
-			in, err := r.db.Replay(context.Background(), id)
+			in, err := r.db.Replay(context.Background(), id, "person:1")
 			if err != nil {
 				r.t.Fatal(err)
 			}
@@ -291,7 +291,7 @@ func TestHoldFor(t *testing.T) {
 			r.settle(1, nil)
 		}, job.Completed},
 		{"goes to review when it is cancelled", func(r *rig, id int64) {
-			if _, err := r.db.Cancel(context.Background(), id); err != nil {
+			if _, err := r.db.Cancel(context.Background(), id, "person:1"); err != nil {
 				r.t.Fatal(err)
 			}
 		}, job.NeedsReview},

@@ -135,7 +135,7 @@ func (a *API) decided(ctx context.Context, c *call, err error, why string) (any,
 }
 
 func (a *API) replayJob(ctx context.Context, c *call) (any, error) {
-	made, err := a.d.Store.Replay(ctx, c.id)
+	made, err := a.d.Store.Replay(ctx, c.id, c.caller.name)
 	if err == nil {
 		a.d.Publisher.Publish(ctx, []job.Inserted{made})
 	}
@@ -161,7 +161,7 @@ func (a *API) cancelJob(ctx context.Context, c *call) (any, error) {
 	if err := a.mayEnd(ctx, c); err != nil {
 		return nil, err
 	}
-	_, err := a.d.Store.Cancel(ctx, c.id)
+	_, err := a.d.Store.Cancel(ctx, c.id, c.caller.name)
 	return a.decided(ctx, c, err, "what has ended cannot be cancelled")
 }
 
@@ -231,7 +231,7 @@ func (a *API) replayJobs(ctx context.Context, c *call) (any, error) {
 		return nil, err
 	}
 	for _, r := range list {
-		made, err := a.d.Store.Replay(ctx, r.ID)
+		made, err := a.d.Store.Replay(ctx, r.ID, c.caller.name)
 		if errors.Is(err, job.ErrNotFound) {
 			continue // somebody else has dealt with it meanwhile
 		}

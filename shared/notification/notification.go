@@ -51,8 +51,8 @@ type Store interface {
 	// Now is the time by which jobs end.
 	Now(ctx context.Context) (time.Time, error)
 	JobRecord(ctx context.Context, id int64) (job.Record, error)
-	Replay(ctx context.Context, id int64) (job.Inserted, error)
-	Cancel(ctx context.Context, id int64) (job.State, error)
+	Replay(ctx context.Context, id int64, by string) (job.Inserted, error)
+	Cancel(ctx context.Context, id int64, by string) (job.State, error)
 	SettleReview(ctx context.Context, id int64, by, remark string) error
 	// Backlog counts the due jobs of a queue that nobody has begun.
 	Backlog(ctx context.Context, queue string) (int, error)

@@ -79,7 +79,7 @@ func TestSettle_ByState(t *testing.T) {
 		{"whoever cancels the planning cancels the broadcast", broadcast.Planning, func(s *studio, id, _ int64) {
 			j, err := s.db.Find(s.ctx, broadcast.PlanKey(id))
 			if err == nil {
-				_, err = s.db.Cancel(s.ctx, j.ID)
+				_, err = s.db.Cancel(s.ctx, j.ID, "person:1")
 			}
 			if err != nil {
 				s.t.Fatal(err)

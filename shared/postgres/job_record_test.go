@@ -38,7 +38,7 @@ func TestJobRecord_Failures(t *testing.T) {
 	id := made[0].ID
 	for i := range 25 {
 		failed(t, db, id, job.VerdictReview, fmt.Sprintf("failure %d", i))
-		if _, err := db.Replay(ctx, id); err != nil {
+		if _, err := db.Replay(ctx, id, "person:1"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -47,14 +47,42 @@ func TestJobRecord_Failures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Failures) != 20 || got.Failures[0].Error != "failure 5" || got.Failures[19].Error != "failure 24" || got.Failures[19].What != "review" || got.Failures[19].At.IsZero() {
+	if len(got.Failures) != 20 || got.Failures[0].Error != "failure 15" || got.Failures[18].Error != "failure 24" || got.Failures[18].What != "review" || got.Failures[18].At.IsZero() {
 		t.Errorf("failures %+v", got.Failures)
+	}
+	if last := got.Failures[19]; last.What != job.FailureReplayed || last.Error != "person:1" {
+		t.Errorf("who replayed it: %+v", last)
 	}
 	if got.Replays != 25 || got.LastError != "a service is away" || got.State != job.Queued {
 		t.Errorf("got %+v", got)
 	}
 	if _, err := db.JobRecord(ctx, id+1000); !errors.Is(err, job.ErrNotFound) {
 		t.Errorf("no such job: %v", err)
+	}
+}
+
+// Whoever asks again to cancel a job that runs hides nothing that happened to it.
+func TestCancel_IsNotedOnce(t *testing.T) {
+	t.Parallel()
+	db, ctx := open(t, 2), context.Background()
+	made, err := db.Insert(ctx, []job.New{newJob("k", "lane", 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if claim, err := db.Claim(ctx, "tickets", made[0].ID, tokenA); err != nil || claim.Job == nil {
+		t.Fatalf("claim: %+v, %v", claim, err)
+	}
+	for i := range 25 {
+		if state, err := db.Cancel(ctx, made[0].ID, fmt.Sprint("person:", i)); err != nil || state != job.Running {
+			t.Fatalf("%s, %v", state, err)
+		}
+	}
+	got, err := db.JobRecord(ctx, made[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Failures) != 1 || got.Failures[0].What != job.FailureCancelled || got.Failures[0].Error != "person:0" {
+		t.Errorf("failures %+v", got.Failures)
 	}
 }
 

@@ -18,13 +18,13 @@ ON CONFLICT (name) DO UPDATE SET used_at = clock_timestamp()`
 
 // change runs one statement on job $1 with its lane locked. No row changed gives
 // job.ErrNotFound.
-func (db *DB) change(ctx context.Context, what string, id int64, sql string) (out job.Inserted, err error) {
+func (db *DB) change(ctx context.Context, what string, id int64, sql string, more ...any) (out job.Inserted, err error) {
 	err = db.inTx(ctx, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, lockLane, id); err != nil {
 			return fmt.Errorf("lock lane: %w", err)
 		}
 		err := scanInserted(tx.QueryRow(ctx, sql+`
-			RETURNING id, queue, lane, state, extract(epoch FROM run_at - clock_timestamp())::float8`, id), &out)
+			RETURNING id, queue, lane, state, extract(epoch FROM run_at - clock_timestamp())::float8`, append([]any{id}, more...)...), &out)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return job.ErrNotFound
 		}
@@ -55,11 +55,11 @@ const cancelJob = `cancel_requested_at = coalesce(cancel_requested_at, clock_tim
 
 // Cancel ends a job that is not running at once, held and review too; a running
 // one ends at its next checkpoint. What has ended stays as it is
-// (job.ErrNotFound).
-func (db *DB) Cancel(ctx context.Context, id int64) (job.State, error) {
+// (job.ErrNotFound). Who asked first stands among what happened to it.
+func (db *DB) Cancel(ctx context.Context, id int64, by string) (job.State, error) {
 	out, err := db.change(ctx, "cancel", id, `
-		UPDATE jobs SET `+cancelJob+`
-		WHERE id = $1 AND state NOT IN ('completed', 'cancelled')`)
+		UPDATE jobs SET `+cancelJob+`, failures = CASE WHEN cancel_requested_at IS NULL THEN `+failures("'"+job.FailureCancelled+"'", "$2")+` ELSE failures END
+		WHERE id = $1 AND state NOT IN ('completed', 'cancelled')`, clean(by))
 	return out.State, err
 }
 
@@ -86,12 +86,13 @@ func (db *DB) Resume(ctx context.Context, id int64) (job.Inserted, error) {
 
 // Replay gives a job in review new attempts and new time, and one more send where the outcome
 // of the last is unknown. It counts in its lane only while it is due, and a paused
-// one stays held.
-func (db *DB) Replay(ctx context.Context, id int64) (job.Inserted, error) {
+// one stays held. Who decided it stands among what happened to it.
+func (db *DB) Replay(ctx context.Context, id int64, by string) (job.Inserted, error) {
 	return db.change(ctx, "replay", id, `
 		UPDATE jobs SET state = 'accepted', attempts = 0, losses = 0, replayed = true, replays = replays + 1, run_at = clock_timestamp(),
-			published_at = NULL, started_at = NULL, finished_at = NULL, told_at = NULL, cancel_requested_at = NULL, held_at = pause_requested_at
-		WHERE id = $1 AND state = 'needs_review'`)
+			published_at = NULL, started_at = NULL, finished_at = NULL, told_at = NULL, cancel_requested_at = NULL, held_at = pause_requested_at,
+			failures = `+failures("'"+job.FailureReplayed+"'", "$2")+`
+		WHERE id = $1 AND state = 'needs_review'`, clean(by))
 }
 
 // Find gives a job by its key; nil when there is none.

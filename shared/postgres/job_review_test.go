@@ -16,10 +16,10 @@ func TestReview_LocksTheLane(t *testing.T) {
 	db, url := openURL(t, 6)
 	ctx := context.Background()
 	changes := map[string]func(id int64) error{
-		"cancel": func(id int64) error { _, err := db.Cancel(ctx, id); return err },
+		"cancel": func(id int64) error { _, err := db.Cancel(ctx, id, "person:1"); return err },
 		"pause":  func(id int64) error { return db.Pause(ctx, id) },
 		"resume": func(id int64) error { _, err := db.Resume(ctx, id); return err },
-		"replay": func(id int64) error { _, err := db.Replay(ctx, id); return err },
+		"replay": func(id int64) error { _, err := db.Replay(ctx, id, "person:1"); return err },
 		"settle": func(id int64) error { return db.SettleReview(ctx, id, "person:1", "done by hand") },
 	}
 	ids := map[string]int64{}

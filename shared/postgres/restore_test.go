@@ -89,7 +89,7 @@ func TestRestore_NothingEarlierGoesOut(t *testing.T) {
 	if at, err := db.Watermark(ctx, "missed:vk:209"); at.Before(begun) || err != nil {
 		t.Errorf("messages are looked for from %v on, %v", at, err)
 	}
-	if _, err := db.Replay(ctx, made[2].ID); err != nil {
+	if _, err := db.Replay(ctx, made[2].ID, "person:1"); err != nil {
 		t.Errorf("replay: %v", err)
 	}
 	known, err := db.KnownIssues(ctx, []string{"known", "nobody"})

@@ -212,7 +212,7 @@ func TestErase_TrackerRefuses(t *testing.T) {
 				t.Errorf("%s jobs name the customer", got)
 			}
 			b.refuse = 0
-			made, err := b.DB.Replay(b.Context(), b.Find(key).ID)
+			made, err := b.DB.Replay(b.Context(), b.Find(key).ID, "person:1")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -195,7 +195,7 @@ func TestCreate_CancelledInReview(t *testing.T) {
 	refuses(r, postIssue, 422, 1)
 	create := wiringtest.Create(c, "d1")
 	run(r, create, wiringtest.Says(c, "m1", "d1", "первое"))
-	if _, err := r.DB.Cancel(r.Context(), r.Find(create.Key).ID); err != nil {
+	if _, err := r.DB.Cancel(r.Context(), r.Find(create.Key).ID, "person:1"); err != nil {
 		t.Fatal(err)
 	}
 	r.Want("m1", job.NeedsReview)

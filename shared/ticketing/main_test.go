@@ -188,7 +188,7 @@ func told(r *wiringtest.Rig, c ticket.Customer) (texts []string) {
 // replay gives a job in review another chance.
 func replay(r *wiringtest.Rig, key string) {
 	r.T.Helper()
-	in, err := r.DB.Replay(r.Context(), r.Find(key).ID)
+	in, err := r.DB.Replay(r.Context(), r.Find(key).ID, "person:1")
 	if err != nil {
 		r.T.Fatal(err)
 	}

@@ -16,7 +16,7 @@ func (o *Operator) cancel(ctx context.Context, args []string) error {
 		if err := mayEnd(ctx, db, id); err != nil {
 			return err
 		}
-		state, err := db.Cancel(ctx, id)
+		state, err := db.Cancel(ctx, id, o.by())
 		switch {
 		case err != nil:
 			return err
@@ -31,7 +31,7 @@ func (o *Operator) cancel(ctx context.Context, args []string) error {
 
 func (o *Operator) replay(ctx context.Context, args []string) error {
 	return o.each(args, "is not in review, or there is no such job", func(db *postgres.DB, id int64) error {
-		if _, err := db.Replay(ctx, id); err != nil {
+		if _, err := db.Replay(ctx, id, o.by()); err != nil {
 			return err
 		}
 		o.say("job %d gets new attempts; the reconciler starts it within a minute.", id)

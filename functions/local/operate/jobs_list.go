@@ -124,7 +124,7 @@ func (o *Operator) showOne(ctx context.Context, db *postgres.DB, id int64) error
 		}
 	}
 	for _, f := range r.Failures {
-		o.say("  %s  %-7s %s  %s", at(f.At), f.What, f.Stage, f.Error)
+		o.say("  %s  %-9s %s  %s", at(f.At), f.What, f.Stage, f.Error)
 	}
 	return nil
 }
@@ -172,7 +172,7 @@ func (o *Operator) replayMany(ctx context.Context, args []string) error {
 	}
 	replayed := 0
 	for _, r := range found {
-		_, err := db.Replay(ctx, r.ID)
+		_, err := db.Replay(ctx, r.ID, o.by())
 		if errors.Is(err, job.ErrNotFound) {
 			continue // somebody else has dealt with it meanwhile
 		}
@@ -209,7 +209,7 @@ func (o *Operator) settle(ctx context.Context, args []string) error {
 		if err := mayEnd(ctx, db, id); err != nil {
 			return err
 		}
-		if err := db.SettleReview(ctx, id, "command line", strings.Join(args[1:], " ")); err != nil {
+		if err := db.SettleReview(ctx, id, o.by(), strings.Join(args[1:], " ")); err != nil {
 			return err
 		}
 		o.say("job %d is settled.", id)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os/user"
 	"strings"
 	"time"
 
@@ -20,11 +21,25 @@ type Operator struct {
 	// Settle is how long a call to a webhook may take that was under way when a
 	// person was banned.
 	Settle time.Duration
+	// User is who runs the commands, as the machine knows them; "": it does not.
+	User string
 }
 
 // New makes an Operator for this process's environment.
 func New(out io.Writer) *Operator {
-	return &Operator{Env: env.NewReader(), Out: out, Settle: 2 * time.Second}
+	o := &Operator{Env: env.NewReader(), Out: out, Settle: 2 * time.Second}
+	if u, err := user.Current(); err == nil {
+		o.User = u.Username
+	}
+	return o
+}
+
+// by names whoever decides something here, for whoever looks at it later.
+func (o *Operator) by() string {
+	if o.User == "" {
+		return "command line"
+	}
+	return "command line (" + o.User + ")"
 }
 
 // command is one of the operator's commands.

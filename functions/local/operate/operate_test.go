@@ -52,7 +52,7 @@ func (d *desk) do(name string, args ...string) (string, error) {
 func (d *desk) within(ctx context.Context, name string, args ...string) (string, error) {
 	d.T.Helper()
 	var out bytes.Buffer
-	o := &operate.Operator{Env: env.NewReaderFrom(func(name string) (string, bool) { v, ok := d.vars[name]; return v, ok }), Out: &out}
+	o := &operate.Operator{Env: env.NewReaderFrom(func(name string) (string, bool) { v, ok := d.vars[name]; return v, ok }), Out: &out, User: "anna"}
 	err := o.Run(ctx, name, args...)
 	if said := out.String() + fmt.Sprint(err); strings.Contains(said, "CANARY") || strings.Contains(said, d.URL) {
 		d.T.Errorf("%s says too much: %s", name, said)
@@ -166,6 +166,14 @@ func TestCancelAndReplay(t *testing.T) {
 	}
 	if _, err := d.do("replay", id(0)); err == nil || !strings.Contains(err.Error(), "is not in review") {
 		t.Errorf("of a job that is over: %v", err)
+	}
+	for i, want := range [][]string{{"cancelled"}, {"replayed", "cancelled"}, {"cancelled"}} {
+		out := d.must("jobs", "show", id(i))
+		for _, what := range want {
+			if n := strings.Count(out, fmt.Sprintf("%-9s   command line (anna)", what)); n != 1 {
+				t.Errorf("who has %s job %d stands there %d times: %s", what, i, n, out)
+			}
+		}
 	}
 }
 

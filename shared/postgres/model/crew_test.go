@@ -130,14 +130,14 @@ func (d *desk) change(ctx context.Context, c *crew, o order, a action) (told str
 		err = d.store.Published(ctx, []int64{id})
 	case cancel:
 		var state job.State
-		state, err = d.store.Cancel(ctx, id)
+		state, err = d.store.Cancel(ctx, id, "person:1")
 		told = string(state)
 	case pause:
 		err = d.store.Pause(ctx, id)
 	case resume:
 		_, err = d.store.Resume(ctx, id)
 	case replay:
-		_, err = d.store.Replay(ctx, id)
+		_, err = d.store.Replay(ctx, id, "person:1")
 	case settle:
 		err = d.store.SettleReview(ctx, id, "person:1", "done by hand")
 	}

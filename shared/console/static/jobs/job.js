@@ -103,11 +103,14 @@ function copyButton(text) {
   return h('button', { class: 'ghost small', type: 'button', title: t('job.copy'), 'aria-label': t('job.copy'), data: { act: 'copy' }, on: { click: copy } }, icon('copy', 16));
 }
 
+/** What a person decided, whose "error" is who it was. */
+const decided = ['replayed', 'cancelled'];
+
 /** The latest first: it is why the job is where it is. */
 function failureTable({ failures }) {
   const row = (f) => h('tr', null,
     h('td', null, h('time', { class: 'nowrap', dateTime: f.at, title: exact(f.at), text: when(f.at) })),
-    h('td', null, h('strong', { text: t(`job.failure.${f.what}`) }), h('div', { class: 'soft', text: stageWords(f.stage) }), h('div', { class: 'wrap', lang: 'en', text: f.error })));
+    h('td', null, h('strong', { text: t(`job.failure.${f.what}`) }), h('div', { class: 'soft', text: stageWords(f.stage) }), decided.includes(f.what) ? h('div', { text: byWords(f.error) }) : h('div', { class: 'wrap', lang: 'en', text: f.error })));
   return h('section', { class: 'card', 'aria-label': t('job.failures') }, h('h2', { text: t('job.failures') }),
     failures.length ? h('table', { class: 'job-failures' }, h('thead', { class: 'visually-hidden' }, h('tr', null, h('th', { scope: 'col', text: t('recipient.at') }), h('th', { scope: 'col', text: t('job.failure') }))), h('tbody', null, [...failures].reverse().map(row)))
       : h('p', { class: 'soft', text: t('job.failures.none') }));

@@ -46,8 +46,12 @@ export const uncertain = (job) => job.state === review && job.kind.startsWith('d
 
 export const triesWords = (job) => [count('job.tries', job.attempts), job.losses > 0 && count('job.losses', job.losses)].filter(Boolean).join(', ');
 
-/** Who settled it. */
-export const byWords = (by) => (by.includes(':') ? authorWords(by) : t('job.by.command'));
+/** Who decided it: "person:7", "key:doctor", "command line (anna)". */
+export function byWords(by) {
+  if (/^(person|key):/.test(by)) return authorWords(by);
+  const [, user] = /\((.+)\)$/.exec(by) ?? [];
+  return user ? `${t('job.by.command')} (${user})` : t('job.by.command');
+}
 
 /** What there is to do, in a sentence or two. */
 export function adviceWords(job) {

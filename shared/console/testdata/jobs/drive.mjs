@@ -91,7 +91,13 @@ await script(async () => {
     await page.locator('.dead summary').click();
     await page.locator('.dead tbody tr').getByText('{"foreign":"message"}').waitFor();
     await page.getByRole('link', { name: 'Задание № 65' }).waitFor();
+    assert.deepEqual((await page.locator('.dead tbody tr').nth(1).locator('td').allTextContents()).slice(3), ['3получено раз: 5', 'telegram:109:565']);
+    assert.deepEqual((await page.locator('.dead tbody tr').nth(0).locator('td').allTextContents()).slice(3), ['—', '—']);
     await picture(page, 'jobs-whole', { fullPage: true });
+    await page.getByRole('link', { name: 'telegram:109:565' }).click();
+    await page.waitForFunction(() => location.hash === '#/jobs?state=all&request=telegram%3A109%3A565');
+    await said(page, 'Показано 1 задание');
+    await page.goBack();
     await page.locator('.dead summary').click();
   });
 
@@ -184,6 +190,7 @@ await script(async () => {
     await agree(page, 'Повторить');
     await toasted(page, 'Задание № 67: попытки начаты заново');
     await pill(page, 'Принято');
+    assert.match(await page.locator('.job-failures tr td').nth(1).textContent(), /^Повторено вручнуювы$/, 'who did it');
     assert.equal(await focused(page), 'cancel', 'the focus stays among the actions');
     await page.locator('.badge').getByText('3', { exact: true }).waitFor();
     await stage('work');
@@ -218,12 +225,15 @@ await script(async () => {
     await agree(page, 'Отметить');
     await pill(page, 'Решено вручную');
     await page.getByText('выгрузили руками — вы').waitFor();
+    await go(page, '#/jobs/63');
+    await page.getByText('записали оценку сами — командная строка (anna)').waitFor();
     assert.deepEqual([(await record(64)).SettledBy, (await record(64)).Remark], ['person:2', 'выгрузили руками']);
     await go(page, '#/jobs/62');
     await page.getByText('Начнётся само').waitFor();
     await button(page, 'Отменить').click();
     await agree(page, 'Да, отменить');
     await pill(page, 'Отменено');
+    assert.match(await page.locator('.job-failures tr td').nth(1).textContent(), /^Отменено вручнуювы$/, 'who did it');
     await go(page, '#/jobs/61');
     await button(page, 'Отменить').click();
     await page.getByRole('dialog').getByText('Оно сейчас выполняется').waitFor();
