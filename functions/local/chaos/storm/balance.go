@@ -24,8 +24,8 @@ type Balance struct {
 
 	Ticket, Answer Spread // how long it took into the ticket, and to the customer
 	Windows        []Window
-	Alone          bool // a process went on without the limiter: calls are not compared with places
-	Thawed, Wiped  int  // calls of processes that had just been frozen, or after a wipe: in no window
+	Alone          time.Duration // that processes went on without the limiter: calls may have had places of their own
+	Thawed, Wiped  int           // calls of processes that had just been frozen, or after a wipe: in no window
 }
 
 // Spread is of durations.
@@ -42,19 +42,21 @@ func spread(all []time.Duration) (s Spread) {
 
 // Balance compares everything with everything.
 func (b *Books) Balance() *Balance {
-	l := &Balance{Alone: b.Alone}
+	l := &Balance{}
 	where := b.index()
 	l.said(b, where)
 	l.ordered(b)
 	l.photos(b, where)
 	l.forms(b, where)
 	l.strangers(b)
+	l.apart(b)
 	l.ratings(b)
 	l.written(b)
 	l.inOrder(b)
 	l.notes(b)
 	l.news(b)
 	l.letters(b)
+	l.reviews(b)
 	l.Late = len(l.Wrong)
 	l.windows(b)
 	l.refusals(b)

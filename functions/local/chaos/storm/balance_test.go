@@ -60,7 +60,7 @@ func good() *storm.Books {
 			{Service: "telegram", Method: "sendMessage", Chat: ivan, At: at(3)}, {Service: "telegram", Method: "sendMessage", Chat: ivan, Text: "B0N1E", At: at(13)},
 			{Service: "vk", Method: "messages.send", Chat: maria, Text: "B0N1E", At: at(14)}, {Service: "tracker", Method: "POST /v3/issues", Text: "I1N5E", At: at(3)},
 		},
-		Alone:  true,
+		Alone:  []storm.Alone{{From: at(0), To: at(3600)}}, // no places are written down
 		Struck: at(5),
 	}
 }

@@ -26,12 +26,13 @@ type Books struct {
 	Copies  []Copy           // of broadcasts, by our tables
 	Calls   []Call           // of the platform, to messengers and Tracker
 	Places  []Place          // that the limiter gave, by Redis' clock
-	Alone   bool             // a process went on without the limiter
+	Alone   []Alone          // when a process went on without the limiter
 	Struck  time.Time        // when the calm was over; zero: there was none
 	Wipes   []time.Time      // when Redis was emptied
 	Crashes []time.Time      // when a process or Postgres was ended or stood still
 	Thaws   []Thaw           // when a frozen process went on
 	Jobs    []Listed         // deliveries that are uncertain or wait for a person, by our tables
+	Reviews []Review         // jobs that wait for a person, by our tables
 	Held    []string         // payloads of jobs in review, and of those that wait for one
 	Letters []Letter         // messages that the queue gave up
 	Spilled []string         // lines of logs and errors of jobs with what must not be there
@@ -52,6 +53,10 @@ type Thaw struct {
 	Process int
 	At      time.Time
 }
+
+// Alone is a time in which a process kept to a share of its own, since it could not ask
+// the limiter.
+type Alone struct{ From, To time.Time }
 
 // Listed is a delivery that may have come twice, or waits for a person.
 type Listed struct {

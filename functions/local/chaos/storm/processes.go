@@ -43,7 +43,8 @@ func (w *world) work() error {
 			w.hosts[strings.TrimPrefix(own[name], "http://")] = i
 		}
 		w.vars = append(w.vars, own)
-		p := process.NewPlace(own, w.log.of(), w.between)
+		log := w.log.of()
+		p := process.NewPlace(own, log, func() error { log.end(); return w.between() })
 		if err := p.Start(); err != nil {
 			return err
 		}

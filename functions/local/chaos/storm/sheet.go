@@ -141,8 +141,8 @@ func (s *sheet) print(out io.Writer) {
 		row("most of "+w.Name, "%d, the limit is %d, allowed are %d%s", w.Most, w.Limit, w.Allowed, s.when(w))
 	}
 	row("calls in no window", "%d of processes just thawed, %d just after a wipe", b.Thawed, b.Wiped)
-	if b.Alone {
-		row("calls and places", "not compared: a process went on without the limiter")
+	if b.Alone > 0 {
+		row("calls and places", "compared but for what processes gave themselves, which were without the limiter for %s", b.Alone.Round(time.Millisecond))
 	}
 	row("refused for being too many", "%v", s.refusals)
 	row("lines of logs", "%d", s.logged)

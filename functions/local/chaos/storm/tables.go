@@ -16,6 +16,12 @@ func (b *Books) admitted(ctx context.Context, w *world) (err error) {
 	if err != nil {
 		return err
 	}
+	b.Reviews, err = rows[Review](ctx, w, `
+		SELECT id, kind, lane, coalesce(last_error, '') AS error, attempts, losses, coalesce((stage_data ->> 'resent')::int, 0) AS resent
+		FROM jobs WHERE state = 'needs_review'`)
+	if err != nil {
+		return err
+	}
 	// Who waits for another waits for a person only if the other one does.
 	b.Held, err = texts(ctx, w, `SELECT payload::text AS text FROM jobs
 		WHERE state = 'needs_review' OR held_for IN (SELECT key FROM jobs WHERE state = 'needs_review')`)

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"io"
 	"regexp"
+	"slices"
 	"sync"
+	"time"
 )
 
 // canary is in every secret, in the names of customers and in what they write.
@@ -14,8 +16,11 @@ const canary = "CANARY"
 // anybody.
 const spilling = canary + `|[SDMRAIFB][0-9]+N[0-9]+E|panicked|DATA RACE`
 
-// alone is what a process says that goes on without the shared limiter.
-const alone = "the shared pace is away"
+// What a process says that goes on without the shared limiter, and with it again.
+const (
+	alone = "the shared pace is away"
+	along = "the shared pace is back"
+)
 
 // shown is how many lines with a canary are kept.
 const shown = 5
@@ -28,7 +33,8 @@ type watch struct {
 	mu    sync.Mutex
 	lines []string
 	n     int64
-	away  bool
+	away  []Alone // that are over
+	all   []*watched
 }
 
 // newWatch also looks for some addresses, of databases.
@@ -41,11 +47,18 @@ func newWatch(next io.Writer, addresses ...string) *watch {
 }
 
 // of is for one process: what it writes may break off within a line.
-func (w *watch) of() io.Writer { return &watched{w: w} }
+func (w *watch) of() *watched {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	o := &watched{w: w}
+	w.all = append(w.all, o)
+	return o
+}
 
 type watched struct {
-	w    *watch
-	rest []byte
+	w     *watch
+	rest  []byte
+	since time.Time // when it went on without the limiter; zero: it has not
 }
 
 // Write implements io.Writer.
@@ -55,19 +68,24 @@ func (o *watched) Write(b []byte) (int, error) {
 	if end == 0 {
 		return len(b), nil
 	}
-	if err := o.w.take(o.rest[:end]); err != nil {
+	if err := o.w.take(o, o.rest[:end]); err != nil {
 		return 0, err
 	}
 	o.rest = append(o.rest[:0], o.rest[end:]...)
 	return len(b), nil
 }
 
-func (w *watch) take(lines []byte) error {
+func (w *watch) take(o *watched, lines []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.n += int64(bytes.Count(lines, []byte("\n")))
-	w.away = w.away || bytes.Contains(lines, []byte(alone))
 	for _, line := range bytes.SplitAfter(lines, []byte("\n")) {
+		switch {
+		case o.since.IsZero() && bytes.Contains(line, []byte(alone)):
+			o.since = time.Now()
+		case bytes.Contains(line, []byte(along)):
+			o.back()
+		}
 		if len(w.lines) < shown && w.spill.Match(line) {
 			w.lines = append(w.lines, "the log: "+string(bytes.TrimSpace(line)))
 		}
@@ -89,9 +107,30 @@ func (w *watch) spilled() []string {
 	return append([]string(nil), w.lines...)
 }
 
-// alone reports whether a process went on without the shared limiter.
-func (w *watch) alone() bool {
+// back: the process asks the limiter again, or is no more.
+func (o *watched) back() {
+	if !o.since.IsZero() {
+		o.w.away = append(o.w.away, Alone{o.since, time.Now()})
+		o.since = time.Time{}
+	}
+}
+
+// end notes that the process is no more.
+func (o *watched) end() {
+	o.w.mu.Lock()
+	defer o.w.mu.Unlock()
+	o.back()
+}
+
+// alone lists when processes went on without the shared limiter.
+func (w *watch) alone() []Alone {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.away
+	all := slices.Clone(w.away)
+	for _, o := range w.all {
+		if !o.since.IsZero() {
+			all = append(all, Alone{o.since, time.Now()})
+		}
+	}
+	return all
 }

@@ -32,8 +32,8 @@ func TestWatch(t *testing.T) {
 	if w.written() != 15 || strings.Count(out.String(), "\n") != 15 || !strings.Contains(out.String(), spilt[0]+"\n") {
 		t.Errorf("counted %d lines, wrote %q", w.written(), out.String())
 	}
-	if w.alone() {
-		t.Error("nobody said that the pace was away")
+	if got := w.alone(); len(got) > 0 {
+		t.Errorf("nobody said that the pace was away: %v", got)
 	}
 }
 
@@ -49,10 +49,26 @@ func TestWatch_Finds(t *testing.T) {
 			t.Errorf("%q is kept: %v, want %v", line, got, want)
 		}
 	}
+}
+
+// TestWatch_Alone: a process is without the limiter until it is back, or is no more.
+func TestWatch_Alone(t *testing.T) {
+	t.Parallel()
+	const away, back = `{"level":"WARN","msg":"` + alone + ", this process keeps to its share\"}\n", `{"msg":"` + along + "\"}\n"
 	w := newWatch(&bytes.Buffer{})
-	write(t, w.of(), `{"level":"WARN","msg":"`+alone+", this process keeps to its share\"}\n")
-	if !w.alone() {
-		t.Error("the pace was away")
+	one, other := w.of(), w.of()
+	write(t, other, back)
+	write(t, one, away+"{}\n"+away)
+	write(t, other, away)
+	if got := w.alone(); len(got) != 2 || got[0].To.Before(got[0].From) {
+		t.Errorf("alone are %v, want two that have no end yet", got)
+	}
+	write(t, one, back)
+	other.end()
+	other.end()
+	ended := w.alone()
+	if got := w.alone(); len(got) != 2 || got[0] != ended[0] || got[1] != ended[1] {
+		t.Errorf("alone are %v, then %v, want two that are over", ended, got)
 	}
 }
 

@@ -170,10 +170,12 @@ func (l *Balance) excuses(b *Books, c Call) bool {
 	return false
 }
 
-// refusals: in the calm no service refuses a call for being one too many.
+// refusals: in the calm no service refuses a call for being one too many, unless a process
+// took its share beside what the limiter gave to the others.
 func (l *Balance) refusals(b *Books) {
 	for _, c := range b.Calls {
-		if c.Refused && c.At.Before(b.Struck) {
+		beside := slices.ContainsFunc(b.Alone, func(a Alone) bool { return !c.At.Before(a.From) && !c.At.After(a.To.Add(ownAhead+short)) })
+		if c.Refused && c.At.Before(b.Struck) && !beside {
 			l.wrong("%s refused %s in the calm for being too many", c.Service, strings.Join([]string{c.Method, c.Chat}, " "))
 		}
 	}

@@ -53,7 +53,11 @@ func TestBalance_Windows(t *testing.T) {
 			flood(b, 331, 0.9, toAll)
 			b.Thaws = []storm.Thaw{{Process: 1, At: at(30)}}
 		}, "Telegram, all chats, arrived within 10s: 331"},
-		"refused in the calm": {func(b *storm.Books) { b.Calls[0].Refused = true }, "telegram refused sendMessage " + ivan + " in the calm"},
+		"refused in the calm": {func(b *storm.Books) {
+			places(b)
+			b.Calls[0].Refused = true
+			b.Alone = []storm.Alone{{From: at(3.1), To: at(60)}}
+		}, "telegram refused sendMessage " + ivan + " in the calm"},
 	}.check(t)
 	most := func(name string) func(*storm.Balance) int {
 		return func(b *storm.Balance) int {
@@ -81,6 +85,11 @@ func TestBalance_Windows(t *testing.T) {
 			flood(b, 331, 0.9, toAll)
 			b.Wipes = []time.Time{at(30)}
 		}, func(b *storm.Balance) int { return b.Wiped }, 331},
+		"refused beside a process that is alone": {func(b *storm.Books) {
+			places(b)
+			b.Calls[0].Refused = true
+			b.Alone = []storm.Alone{{From: at(2), To: at(2.5)}}
+		}, most(all), 1},
 		"refused in the storm": {func(b *storm.Books) { b.Calls[1].Refused = true }, most(all), 1},
 	}.check(t)
 }
@@ -102,6 +111,7 @@ func TestBalance_Places(t *testing.T) {
 			places(b)
 			b.Calls = append(b.Calls, storm.Call{Service: "vk", Method: "users.get", At: at(20)})
 		}, "VK, all calls: 2 calls were made with 1 places"},
+		"...and more than a process may have by itself": {func(b *storm.Books) { byItself(b, 35) }, "35 calls were made with 1 places, and at most 33"},
 	}.check(t)
 	none := func(*storm.Balance) int { return 0 }
 	excused{
@@ -111,6 +121,7 @@ func TestBalance_Places(t *testing.T) {
 			b.Calls = append(b.Calls, toDesk)
 			b.Calls[3].Fault = fault.CloseBefore
 		}, none, 0},
+		"what a process has by itself": {func(b *storm.Books) { byItself(b, 34) }, none, 0},
 		"what a wipe made forgotten": {func(b *storm.Books) {
 			give(b, 36, 0.99, "vk:209")
 			for i := range 18 {
@@ -124,9 +135,16 @@ func TestBalance_Places(t *testing.T) {
 	}.check(t)
 }
 
+// byItself has so many calls to VK, while a process was alone for a second.
+func byItself(b *storm.Books, calls int) {
+	places(b)
+	b.Alone = []storm.Alone{{From: at(30), To: at(31)}}
+	flood(b, calls-1, 5, storm.Call{Service: "vk", Method: "users.get"})
+}
+
 // places gives the good books the places of their calls.
 func places(b *storm.Books) {
-	b.Alone = false
+	b.Alone = nil
 	b.Places = []storm.Place{
 		{Key: "telegram:109", At: at(3)}, {Key: "telegram:109:chat:3300000000000", At: at(3)},
 		{Key: "telegram:109", At: at(13)}, {Key: "telegram:109:chat:3300000000000", At: at(13)}, {Key: "telegram:109:broadcasts", At: at(13)},
