@@ -85,6 +85,7 @@ type turn struct {
 	profile *dialog.Profile
 	isNew   bool            // profile was read just now and is not kept yet
 	tickets *dialog.Tickets // read just now
+	unread  error           // why they could not be
 	asked   time.Time       // when the reply lease was asked for
 }
 

@@ -93,19 +93,29 @@ func (t *turn) step(ctx context.Context) (dialog.State, dialog.Result, error) {
 	if !result.Consulted || t.tickets != nil || v.Now.Sub(v.Tickets.At) < ticketsFresh {
 		return state, result, nil
 	}
+	if t.unread == nil { // else it is as good as it gets: Tracker is not waited for again
+		t.read(ctx, v.Tickets)
+	}
+	switch {
+	case t.tickets != nil:
+		v.Tickets = *t.tickets
+		state, result = dialog.Step(t.snap.State, t.in.Event, v)
+	case t.in.again && !v.Tickets.Known:
+		return state, result, t.unread
+	}
+	return state, result, nil
+}
+
+// read reads the list of tickets from Tracker, or notes why that cannot be had now.
+func (t *turn) read(ctx context.Context, kept dialog.Tickets) {
 	ctx, cancel := context.WithTimeout(ctx, trackerWait)
 	defer cancel()
-	read, err := t.s.readTickets(ctx, t.in.Address, v.Tickets)
+	list, err := t.s.readTickets(ctx, t.in.Address, kept)
 	if err != nil {
-		if t.in.again && !v.Tickets.Known {
-			return state, result, err
-		}
-		t.tickets = &v.Tickets // as good as it gets; do not wait again
-		return state, result, nil
+		t.unread = err
+		return
 	}
-	t.tickets, v.Tickets = &read, read
-	state, result = dialog.Step(t.snap.State, t.in.Event, v)
-	return state, result, nil
+	t.tickets = &list
 }
 
 // readTickets reads the list from Tracker; kept is what was known before.
