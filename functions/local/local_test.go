@@ -62,6 +62,19 @@ func TestListen(t *testing.T) {
 	}
 }
 
+// An operator's command reaches what a run has started, and is told nothing of what the
+// environment has.
+func TestEmbedded(t *testing.T) {
+	t.Parallel()
+	if got := embedded(variables{"CONSOLE_URL": "x"}); got != nil {
+		t.Errorf("nothing was started: %q", got)
+	}
+	got := embedded(variables{"DATABASE_URL": "postgres://a", "REDIS_URL": "redis://b"})
+	if len(got) != 1 || !strings.HasSuffix(got[0], "DATABASE_URL='postgres://a' REDIS_URL='redis://b' go run ./functions/local jobs") {
+		t.Errorf("told %q", got)
+	}
+}
+
 type pollerFunc func() error
 
 func (f pollerFunc) Poll(context.Context, http.Handler) error { return f() }

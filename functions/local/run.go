@@ -110,7 +110,7 @@ func serve(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	fmt.Printf("\nThe platform runs. Open %s/sandbox/  (Ctrl-C ends it; %s)\n", base, where)
-	for _, line := range slices.Concat(polled, lines, admitted) {
+	for _, line := range slices.Concat(polled, lines, admitted, embedded(vars)) {
 		fmt.Println("  " + line)
 	}
 	fmt.Println()

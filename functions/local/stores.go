@@ -26,6 +26,20 @@ type stores struct {
 	remove  string // a folder that goes with the process
 }
 
+// embedded tells what an operator's command needs to reach the databases that were started.
+func embedded(vars variables) []string {
+	var set []string
+	for _, name := range []string{"DATABASE_URL", "REDIS_URL"} {
+		if url, ok := vars[name]; ok {
+			set = append(set, name+"='"+url+"'")
+		}
+	}
+	if set == nil {
+		return nil
+	}
+	return []string{"For operator's commands, in another terminal: " + strings.Join(set, " ") + " go run ./functions/local jobs"}
+}
+
 // reachTime bounds the first connection to a database of one's own.
 const reachTime = 10 * time.Second
 

@@ -1,6 +1,11 @@
 package job
 
-import "time"
+import (
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
 
 // Record is a job as an operator sees it: where it stands and what happened to it.
 // What it carries is left out, since that is people's own words.
@@ -39,6 +44,17 @@ const (
 	FailureReplayed  = "replayed"
 	FailureCancelled = "cancelled"
 )
+
+// RemarkMost is the longest remark on a review, in characters.
+const RemarkMost = 1000
+
+// Remark is what somebody says who settles a review, as it is kept; ok is false if it says
+// nothing, or too much.
+func Remark(text string) (kept string, ok bool) {
+	kept = strings.TrimSpace(strings.ReplaceAll(text, "\x00", ""))
+	says := strings.ContainsFunc(kept, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) })
+	return kept, says && utf8.RuneCountInString(kept) <= RemarkMost
+}
 
 // Filter chooses jobs; its zero value chooses all.
 type Filter struct {

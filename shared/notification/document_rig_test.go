@@ -60,6 +60,17 @@ func (o operation) statuses() []string {
 	return slices.Sorted(maps.Keys(o.spec["responses"].(map[string]any)))
 }
 
+// query gives the names of the parameters, sorted.
+func (o operation) query() (names []string) {
+	for _, p := range list(o.spec["parameters"]) {
+		if p := p.(map[string]any); p["in"] == "query" {
+			names = append(names, p["name"].(string))
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 func (d *document) operations() (all []operation) {
 	for path, item := range d.root["paths"].(map[string]any) {
 		for method, spec := range item.(map[string]any) {

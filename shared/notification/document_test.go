@@ -101,7 +101,7 @@ func walk(pointer string, v any, visit func(pointer string, v map[string]any)) {
 }
 
 // TestDocument_Routes: what the router knows is documented, and the other way round.
-// The roles are documented too.
+// Roles and parameters are documented too.
 func TestDocument_Routes(t *testing.T) {
 	t.Parallel()
 	var want, got []string
@@ -114,7 +114,7 @@ func TestDocument_Routes(t *testing.T) {
 		if (roles[1] == "") != (len(list(o.spec["security"])) == 0) {
 			t.Errorf("%s: roles %q, security %v", o.id(), roles[1], o.spec["security"])
 		}
-		want = append(want, o.method+" "+o.path+" "+roles[1])
+		want = append(want, o.method+" "+o.path+" "+roles[1]+" "+strings.Join(o.query(), ","))
 	}
 	got = append(got, notification.Routes(notification.New(notification.Deps{}))...)
 	slices.Sort(want)
@@ -152,6 +152,7 @@ func (d *desk) refusals(agent string) {
 		if len(list(o.spec["security"])) > 0 {
 			d.call(o.method, at, nil, "X-API-Key", "")
 			d.call(o.method, at, nil, "X-API-Key", "", "X-Session", agent)
+			d.call(o.method, at+"?nobody=knows", nil)
 			d.call(o.method, at, nil) // of a broadcast that is not there, or of a key without a session
 		}
 		if o.spec["requestBody"] != nil {

@@ -13,9 +13,6 @@ import (
 	"supportbot/shared/person"
 )
 
-// remarkMost is the longest remark on a review, in characters.
-const remarkMost = 1000
-
 // replayMost is how many reviews one call replays; "more" says that there are others.
 const replayMost = 500
 
@@ -172,14 +169,14 @@ func (a *API) settleJob(ctx context.Context, c *call) (any, error) {
 	if err := c.decode(&in); err != nil {
 		return nil, err
 	}
-	in.Remark = strings.TrimSpace(in.Remark)
-	if n := utf8.RuneCountInString(in.Remark); n == 0 || n > remarkMost {
+	remark, ok := job.Remark(in.Remark)
+	if !ok {
 		return nil, invalid([]Field{{"/remark", "required", "what was done about it, up to 1000 characters"}})
 	}
 	if err := a.mayEnd(ctx, c); err != nil {
 		return nil, err
 	}
-	err := a.d.Store.SettleReview(ctx, c.id, c.caller.name, in.Remark)
+	err := a.d.Store.SettleReview(ctx, c.id, c.caller.name, remark)
 	return a.decided(ctx, c, err, "only a job in review can be settled")
 }
 

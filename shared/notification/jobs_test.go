@@ -1,6 +1,7 @@
 package notification_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -42,4 +43,38 @@ func TestReplayJobs_TakesWhatWasCounted(t *testing.T) {
 		t.Errorf("%d wait for a person, want those that came later", left)
 	}
 	replay(map[string]any{"dry_run": true}, answer{Chosen: 11})
+}
+
+// Who chooses in the query what a body chooses has all of it replayed, if nobody says so.
+func TestReplayJobs_ChosenInTheQuery(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.exec(`INSERT INTO jobs (queue, kind, key, lane, strict, payload, state, finished_at)
+		SELECT 'tickets', 'test', 'k' || n, 'lane ' || n, true, '{}', 'needs_review', clock_timestamp() FROM generate_series(1, 3) n`)
+	got := d.call("POST", "/v1/jobs/replay?kind=deliver.", map[string]any{"dry_run": false})
+	if got.status != 400 || !strings.Contains(got.problem().Detail, "kind: there is no such parameter here") {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	if left := d.number(`SELECT count(*) FROM jobs WHERE state = 'needs_review'`); left != 3 {
+		t.Errorf("%d are left of 3", left)
+	}
+}
+
+// A remark that nobody can read is none.
+func TestSettleJob_SaysNothing(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.exec(`INSERT INTO jobs (queue, kind, key, lane, strict, payload, state, finished_at)
+		VALUES ('tickets', 'test', 'k', 'lane', true, '{}', 'needs_review', clock_timestamp())`)
+	at := path(d.number(`SELECT id FROM jobs`), "")
+	at = strings.Replace(at, "broadcasts", "jobs", 1) + "/settle"
+	for _, remark := range []string{"", " \n", "\x00", "\u200b\u202e", strings.Repeat("я", 1001)} {
+		if got := d.call("POST", at, map[string]any{"remark": remark}); got.status != 422 {
+			t.Errorf("%q: %d %s", remark, got.status, got.body)
+		}
+	}
+	d.call("POST", at, map[string]any{"remark": strings.Repeat("я", 998) + "\x00 "}).into(&struct{}{})
+	if got := d.number(`SELECT length(remark) FROM jobs`); got != 998 {
+		t.Errorf("%d characters are kept", got)
+	}
 }

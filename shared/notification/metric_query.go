@@ -44,12 +44,17 @@ func (q *asked) bad(name, code, format string, args ...any) {
 }
 
 // only complains about parameters that nobody knows: a misspelt one would be answered
-// with other numbers than were asked for.
+// with other numbers than were asked for, or, where jobs are chosen in the query of a call that
+// reads its body, with all of them.
 func (q *asked) only(names ...string) {
+	there := "there are " + strings.Join(names, ", ")
+	if len(names) == 0 {
+		there = "there are none"
+	}
 	for name, values := range q.values {
 		switch {
 		case !slices.Contains(names, name):
-			q.bad(name, "unknown", "there is no such parameter here; there are %s", strings.Join(names, ", "))
+			q.bad(name, "unknown", "there is no such parameter here; %s", there)
 		case len(values) > 1:
 			q.bad(name, "duplicate", "it is there twice")
 		}
@@ -114,7 +119,6 @@ func (q *asked) err() error {
 
 func (a *API) listQuestion(c *call) (locale string, err error) {
 	in := &asked{values: c.r.URL.Query()}
-	in.only("locale")
 	locale = in.oneOf("locale", catalogue.Languages[0], catalogue.Languages...)
 	return locale, in.err()
 }

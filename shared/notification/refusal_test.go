@@ -115,6 +115,8 @@ func TestRefusals_Paths(t *testing.T) {
 	id := d.make("draft")
 	for query, want := range map[string]string{
 		"/v1/broadcasts?state=gone": "gone", "/v1/broadcasts?limit=x": "1 to 200", "/v1/broadcasts?limit=201": "1 to 200", "/v1/broadcasts?before=-1": "1 to",
+		"/v1/broadcasts?status=draft": "status: there is no such parameter here; there are state, before, limit", "/v1/broadcasts?state=draft&state=running": "state: it is there twice",
+		path(id, "?full=yes"):                "full: there is no such parameter here; there are none",
 		path(id, "/recipients?outcome=open"): "outcome is one of", path(id, "/recipients?after=x"): `"next" of an earlier page`,
 	} {
 		if got := d.call("GET", query, nil); got.status != 400 || !strings.Contains(got.problem().Detail, want) {

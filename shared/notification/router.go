@@ -19,6 +19,7 @@ type route struct {
 	method, path string
 	roles        []person.Role
 	handle       func(ctx context.Context, c *call) (any, error)
+	query        []string // the parameters that it may have
 }
 
 // call is one request, as its operation sees it.
@@ -86,6 +87,12 @@ func (a *API) serve(ctx context.Context, c *call) (any, error) {
 		c.id, c.name = id, name
 		if err := a.admit(ctx, c, rt.roles); err != nil {
 			return nil, err
+		}
+		if rt.roles != nil {
+			in := &asked{values: c.r.URL.Query()}
+			if in.only(rt.query...); in.wrong != nil {
+				return nil, in.err()
+			}
 		}
 		return rt.handle(ctx, c)
 	}

@@ -39,7 +39,7 @@ func (o *Operator) dead(ctx context.Context, args []string) error {
 		if l.Job != 0 {
 			job, says = strconv.FormatInt(l.Job, 10), l.Message
 		}
-		_, _ = fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", l.ID, l.Queue, at(l.KeptAt), job, l.State, l.Stage, l.Attempts, l.CorrelationID, says)
+		line(t, "%d\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s", l.ID, l.Queue, at(l.KeptAt), job, l.State, l.Stage, l.Attempts, l.CorrelationID, says)
 	}
 	_ = t.Flush() // to a terminal
 	if len(list) == page {

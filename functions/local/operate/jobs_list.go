@@ -102,7 +102,7 @@ func (o *Operator) table(list []job.Record) {
 	t := tabwriter.NewWriter(o.Out, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(t, "job\tkind\tstate\tstage\tattempts\tmade\terror")
 	for _, r := range list {
-		_, _ = fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%d\t%s\t%s\n", r.ID, r.Kind, r.State, r.Stage, r.Attempts, r.CreatedAt.UTC().Format(clock), r.LastError)
+		line(t, "%d\t%s\t%s\t%s\t%d\t%s\t%s", r.ID, r.Kind, r.State, r.Stage, r.Attempts, r.CreatedAt.UTC().Format(clock), r.LastError)
 	}
 	_ = t.Flush() // to a terminal
 }
@@ -202,14 +202,15 @@ func everyOne(ctx context.Context, db *postgres.DB, f job.Filter) (all []job.Rec
 
 // settle ends a review by hand.
 func (o *Operator) settle(ctx context.Context, args []string) error {
-	if len(args) < 2 {
-		return fmt.Errorf("%w: which job, and what was done about it?", ErrUsage)
+	remark, ok := job.Remark(strings.Join(args[min(1, len(args)):], " "))
+	if !ok {
+		return fmt.Errorf("%w: which job, and what was done about it (up to %d characters)?", ErrUsage, job.RemarkMost)
 	}
 	return o.each(args[:1], "is not in review, or there is no such job", func(db *postgres.DB, id int64) error {
 		if err := mayEnd(ctx, db, id); err != nil {
 			return err
 		}
-		if err := db.SettleReview(ctx, id, o.by(), strings.Join(args[1:], " ")); err != nil {
+		if err := db.SettleReview(ctx, id, o.by(), remark); err != nil {
 			return err
 		}
 		o.say("job %d is settled.", id)

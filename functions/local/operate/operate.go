@@ -10,6 +10,7 @@ import (
 	"os/user"
 	"strings"
 	"time"
+	"unicode"
 
 	"supportbot/shared/env"
 )
@@ -112,4 +113,22 @@ func (o *Operator) Run(ctx context.Context, name string, args ...string) error {
 	return fmt.Errorf("%w: there is no command %q; there are\n%s", ErrUsage, name, Usage())
 }
 
-func (o *Operator) say(format string, args ...any) { _, _ = fmt.Fprintf(o.Out, format+"\n", args...) }
+func (o *Operator) say(format string, args ...any) { line(o.Out, format, args...) }
+
+// line writes a line in which no text of others moves the cursor, or makes a line of its own:
+// errors and remarks have what services and people said.
+func line(w io.Writer, format string, args ...any) {
+	for i, arg := range args {
+		if text, ok := arg.(string); ok {
+			args[i] = strings.Map(printable, text)
+		}
+	}
+	_, _ = fmt.Fprintf(w, format+"\n", args...)
+}
+
+func printable(r rune) rune {
+	if unicode.IsPrint(r) {
+		return r
+	}
+	return ' '
+}

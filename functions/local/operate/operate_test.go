@@ -76,7 +76,7 @@ func TestRun_Usage(t *testing.T) {
 		{"load"}, {"load", "--since"}, {"load", "--since", "yesterday"}, {"load", "2025-01-01"}, {"ban"}, {"ban", "anna"}, {"ban", "icq:1"}, {"ban", "telegram:"}, {"ban", "telegram:1:2"}, {"ban", "telegram:-5"},
 		{"unban"}, {"unban", "vk:1", "vk:2"}, {"cancel"}, {"cancel", "all"}, {"cancel", "1", "-1"}, {"replay", "0"}, {"replay"},
 		{"jobs", "all"}, {"jobs", "--state", "lost"}, {"jobs", "--kind"}, {"jobs", "show"}, {"jobs", "show", "x"}, {"jobs", "replay"}, {"jobs", "replay", "--yes", "--state", "completed"}, {"jobs", "replay", "--kind", "x", "--until", "now"},
-		{"jobs", "settle", "1"}, {"jobs", "settle"}, {"jobs", "--before", "x"}, {"jobs", "dead", "x"}, {"jobs", "dead", "--before", "x"},
+		{"jobs", "settle", "1"}, {"jobs", "settle"}, {"jobs", "settle", "1", " ", ""}, {"jobs", "settle", "1", "\u200b"}, {"jobs", "settle", "1", strings.Repeat("я", 1001)}, {"jobs", "--before", "x"}, {"jobs", "dead", "x"}, {"jobs", "dead", "--before", "x"},
 		{"restore", "now"}, {"restore", "--yes", "--yes"}, {"forget"}, {""},
 	} {
 		var out bytes.Buffer
@@ -261,6 +261,24 @@ func TestJobs(t *testing.T) {
 	}
 	if out := d.must("jobs", "dead", "--before", "2"); strings.Count(out, `"no hint"`) != 1 || strings.Contains(out, "--before") {
 		t.Errorf("the rest of them: %s", out)
+	}
+}
+
+// TestJobs_OthersWords: what services and people said stays within its line of a terminal.
+func TestJobs_OthersWords(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	made := d.Insert(wiringtest.Says(wiringtest.Telegrammer(), "m1", "d1", "раз"))
+	id := strconv.FormatInt(made[0].ID, 10)
+	const said = "502\x1b[2J\nForged\tline\u202e\r"
+	d.Exec(`UPDATE jobs SET state = 'needs_review', finished_at = now(), last_error = $1, correlation_id = $1, remark = $1,
+		failures = jsonb_build_array(jsonb_build_object('at', now(), 'what', 'failed', 'stage', '', 'error', $1::text))`, said)
+	d.Exec(`INSERT INTO dead_letters (queue, message, job, state, correlation_id) VALUES ('tickets', $1, $2, 'queued', $1)`, said, made[0].ID)
+	for _, args := range [][]string{nil, {"show", id}, {"dead"}} {
+		out := d.must("jobs", args...)
+		if !strings.Contains(out, "502 [2J Forged line") || strings.ContainsAny(out, "\x1b\r\t\u202e") {
+			t.Errorf("%v: %q", args, out)
+		}
 	}
 }
 
