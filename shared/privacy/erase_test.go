@@ -167,6 +167,35 @@ func TestErase_ConversationOwes(t *testing.T) {
 	}
 }
 
+// TestErase_MemoryLast: the database has forgotten whose conversation it is that cannot be
+// dropped yet; it is dropped all the same.
+func TestErase_MemoryLast(t *testing.T) {
+	t.Parallel()
+	b := newBureau(t)
+	write := dialog.Write{Address: b.c.Address, Key: "e1", Token: "tok", Entry: &dialog.Entry{Key: "e1", Writer: "w", Address: b.c.Address}}
+	b.during("person.erase/forget/begun", func() {
+		if s, err := b.Conversations.Commit(b.Context(), write); err != nil || s.Verdict != dialog.Committed {
+			b.t.Errorf("commit: %+v, %v", s, err)
+		}
+	})
+	b.known(false)
+	b.Want(person.EraseKey(b.id), job.Queued)
+	if _, err := b.Conversations.Finish(b.Context(), dialog.Done{Address: b.c.Address, Token: "tok", Key: "e1"}); err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := b.Conversations.Kept(b.Context(), b.c.Address); kept == nil || err != nil {
+		t.Fatalf("kept: %s, %v; the test shows nothing", kept, err)
+	}
+	b.Later(10 * time.Second)
+	b.over(`{"tickets": 0}`)
+	if kept, err := b.Conversations.Kept(b.Context(), b.c.Address); kept != nil || err != nil {
+		t.Errorf("kept of somebody who was erased: %s, %v", kept, err)
+	}
+	if raw := b.Find(person.EraseKey(b.id)).StageData; strings.Contains(string(raw), b.c.Address.Chat) {
+		t.Errorf("the erasure names them: %s", raw)
+	}
+}
+
 // TestErase_ToldWhereTheyCanBe: who has blocked the bot in one messenger is told in the
 // other.
 func TestErase_ToldWhereTheyCanBe(t *testing.T) {
