@@ -100,6 +100,14 @@ func (b *bureau) over(want string) {
 	}
 }
 
+// unsaid checks, if it is to be so, that nobody was told that it is over.
+func (b *bureau) unsaid(yet bool) {
+	b.t.Helper()
+	if n := b.Count(b.c, "ваши данные удалены"); yet && n != 0 {
+		b.t.Errorf("%d last messages, and there was more to come", n)
+	}
+}
+
 // freed checks that a ticket is nobody's.
 func (b *bureau) freed(draft string) {
 	b.t.Helper()
@@ -130,6 +138,7 @@ func TestErase_RequestsMeanwhile(t *testing.T) {
 				b.Work()
 			})
 			b.known(true)
+			b.unsaid(point == "person.erase/detach/called")
 			b.Later(10 * time.Second)
 			b.over(`{"tickets": 2}`)
 			b.freed("d1")
@@ -142,7 +151,7 @@ func TestErase_RequestsMeanwhile(t *testing.T) {
 // being sent, would make the customer anew: they are waited for.
 func TestErase_ConversationOwes(t *testing.T) {
 	t.Parallel()
-	for _, point := range []string{"person.erase/run/begun", "person.erase/farewell/called"} {
+	for _, point := range []string{"person.erase/run/begun", "person.erase/detach/called", "person.erase/farewell/called"} {
 		t.Run(strings.ReplaceAll(point, "/", " "), func(t *testing.T) {
 			t.Parallel()
 			b := newBureau(t)
@@ -157,6 +166,7 @@ func TestErase_ConversationOwes(t *testing.T) {
 			})
 			b.Later(10 * time.Second)
 			b.known(true)
+			b.unsaid(point != "person.erase/farewell/called")
 			if _, err := b.Conversations.Finish(b.Context(), dialog.Done{Address: b.c.Address, Token: "tok", Key: "e1"}); err != nil {
 				t.Fatal(err)
 			}
