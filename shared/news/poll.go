@@ -33,11 +33,16 @@ const (
 	pollName    = "tracker"
 	pollOverlap = 2 * time.Minute
 	pollPage    = 100 // the issues of one of Tracker's pages
+
+	// What is older than pollSettled when it is read is complete, whatever clocks and
+	// listings lag: up to there nothing has to be read again.
+	pollDone    = pollName + ":done"
+	pollSettled = 10 * time.Minute
 )
 
 // Run polls once. The watermark is the largest updatedAt seen, by Tracker's
 // clock; it moves as far as the looks are stored, so an interrupted poll goes on
-// where it was. It never gets ahead of the store's clock: an issue from the future
+// where it was, even if what overlaps is more than one poll reads. It never gets ahead of the store's clock: an issue from the future
 // must not hide the others. The first poll ever begins now.
 func (p *Poll) Run(ctx context.Context) (looks int, err error) {
 	mark, err := p.Store.Watermark(ctx, pollName)
@@ -51,6 +56,10 @@ func (p *Poll) Run(ctx context.Context) (looks int, err error) {
 	if mark.IsZero() {
 		return 0, p.Store.RaiseWatermark(ctx, pollName, now)
 	}
+	done, err := p.Store.Watermark(ctx, pollDone)
+	if err != nil {
+		return 0, err
+	}
 	var page []tracker.Issue
 	flush := func() error {
 		made, err := p.ask(ctx, page)
@@ -63,9 +72,12 @@ func (p *Poll) Run(ctx context.Context) (looks int, err error) {
 			last = now
 		}
 		mark, page = later(mark, last), page[:0]
-		return p.Store.RaiseWatermark(ctx, pollName, mark)
+		if err := p.Store.RaiseWatermark(ctx, pollName, mark); err != nil || last.After(now.Add(-pollSettled)) {
+			return err
+		}
+		return p.Store.RaiseWatermark(ctx, pollDone, last)
 	}
-	for issue, err := range p.Tracker.UpdatedSince(ctx, mark.Add(-pollOverlap), p.Queues...) {
+	for issue, err := range p.Tracker.UpdatedSince(ctx, later(done, mark.Add(-pollOverlap)), p.Queues...) {
 		if err != nil {
 			return looks, errors.Join(fmt.Errorf("poll tracker: %w", err), flush())
 		}

@@ -112,6 +112,57 @@ func TestPoll_ThousandsWithOneTimestampAndABreak(t *testing.T) {
 	}
 }
 
+// More issues may change within the overlap (somebody edits a queue in bulk) than a slow
+// Tracker shows in one poll: the next poll that is late enough goes on where that one was.
+func TestPoll_MoreWithinTheOverlapThanAPollReads(t *testing.T) {
+	t.Parallel()
+	r := wiringtest.New(t)
+	ctx := r.Context()
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	begin := now.Add(-time.Hour)
+	if _, err := poll(r, &scroll{}, begin).Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	var all []tracker.Issue
+	for i := range 900 {
+		all = append(all, issueAt(i, begin.Add(time.Duration(i)*100*time.Millisecond)))
+	}
+	s := &slow{scroll{issues: all}, 250}
+	for n := range 5 {
+		if _, err := (&news.Poll{Tracker: s, Store: dated{r.DB, now}, Publisher: r.Publisher, Queues: []string{"SUP"}}).Run(ctx); n == 4 && err != nil {
+			t.Errorf("the last poll still has not read all: %v, begun at %v", err, s.since)
+		}
+	}
+	if got := r.Text(`SELECT count(*)::text FROM jobs WHERE kind = $1`, ticket.KindLook); got != "900" {
+		t.Errorf("%s looks, want 900", got)
+	}
+}
+
+// slow is a scroll of which one poll can read so many.
+type slow struct {
+	scroll
+	most int
+}
+
+func (s *slow) UpdatedSince(_ context.Context, since time.Time, _ ...string) iter.Seq2[tracker.Issue, error] {
+	s.since = since
+	return func(yield func(tracker.Issue, error) bool) {
+		n := 0
+		for _, i := range s.issues {
+			if i.UpdatedAt.Before(since) {
+				continue
+			}
+			if n++; n > s.most {
+				yield(tracker.Issue{}, context.DeadlineExceeded)
+				return
+			}
+			if !yield(i, nil) {
+				return
+			}
+		}
+	}
+}
+
 // An issue from the future must not hide the others.
 func TestPoll_ClockThatIsWrong(t *testing.T) {
 	t.Parallel()
