@@ -5,11 +5,13 @@ package alarm
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strconv"
 	"time"
 
+	"supportbot/shared/messenger"
 	"supportbot/shared/phrase"
 )
 
@@ -72,8 +74,12 @@ func conditions(r Reading) []condition {
 	}
 }
 
+// doubt, behind a condition's name, notes that nobody knows whether the operators heard of it.
+const doubt = "?"
+
 // Run tells what has changed and gives how much of it. What could not be told is told
-// by the next run; a crash between the telling and its note tells twice.
+// by the next run; what may have been told once more, like an answer to a customer. A crash
+// between the telling and its note tells twice.
 func (s *Service) Run(ctx context.Context) (told int, err error) {
 	r, err := s.Read(ctx)
 	if err != nil {
@@ -84,10 +90,15 @@ func (s *Service) Run(ctx context.Context) (told int, err error) {
 		return 0, err
 	}
 	for _, c := range conditions(r) {
-		if c.holds == known[c.name] {
+		doubted := known[c.name+doubt]
+		if c.holds == known[c.name] && !doubted {
 			continue
 		}
-		if err := s.tell(ctx, c, r.Now); err != nil {
+		unsure, err := s.tell(ctx, c, r.Now)
+		if err != nil {
+			return told, err
+		}
+		if err := s.note(ctx, c, doubted, unsure && (!doubted || c.holds != known[c.name])); err != nil {
 			return told, err
 		}
 		told++
@@ -95,17 +106,30 @@ func (s *Service) Run(ctx context.Context) (told int, err error) {
 	return told, nil
 }
 
-func (s *Service) tell(ctx context.Context, c condition, now time.Time) error {
+// tell says whether something began or is over; unsure: the messenger may have brought it.
+func (s *Service) tell(ctx context.Context, c condition, now time.Time) (unsure bool, err error) {
 	name := c.name
 	if !c.holds {
 		name += ".over"
 	}
 	if s.Send != nil {
 		key := "alarm:" + name + now.UTC().Format(" 2006-01-02T15:04")
-		if err := s.Send(ctx, key, book.Text(s.Locale, name, c.pairs...)); err != nil {
-			return fmt.Errorf("tell operators of %s: %w", name, err)
+		err := s.Send(ctx, key, book.Text(s.Locale, name, c.pairs...))
+		var e *messenger.Error
+		if unsure = errors.As(err, &e) && e.Kind == messenger.Uncertain; err != nil && !unsure {
+			return false, fmt.Errorf("tell operators of %s: %w", name, err)
 		}
 	}
-	s.Log.WarnContext(ctx, "alarm", slog.String("alarm", c.name), slog.Bool("raised", c.holds))
+	s.Log.WarnContext(ctx, "alarm", slog.String("alarm", c.name), slog.Bool("raised", c.holds), slog.Bool("unsure", unsure))
+	return unsure, nil
+}
+
+// note keeps what the operators know, and before it whether that is in doubt.
+func (s *Service) note(ctx context.Context, c condition, doubted, doubtful bool) error {
+	if doubted != doubtful {
+		if err := s.Store.SetAlarm(ctx, c.name+doubt, doubtful); err != nil {
+			return err
+		}
+	}
 	return s.Store.SetAlarm(ctx, c.name, c.holds)
 }

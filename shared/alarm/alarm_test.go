@@ -12,6 +12,7 @@ import (
 	"supportbot/shared/alarm"
 	"supportbot/shared/backend/backendtest"
 	"supportbot/shared/env"
+	"supportbot/shared/messenger"
 	"supportbot/shared/postgres"
 	"supportbot/shared/postgres/schema"
 )
@@ -104,6 +105,41 @@ func TestRun_SaysWhatToDo(t *testing.T) {
 		}
 		if told != 8 {
 			t.Errorf("%s: told %d times, want of four things that they begin and that they are over", locale, told)
+		}
+	}
+}
+
+// What may have been said is said once more, and then left: a messenger that answers nothing
+// for long would bring the same every minute. What was certainly not said is.
+func TestRun_InDoubt(t *testing.T) {
+	t.Parallel()
+	uncertain := &messenger.Error{Kind: messenger.Uncertain, Err: errors.New("time-out")}
+	away := &messenger.Error{Kind: messenger.Temporary, Err: errors.New("refused")}
+	begins, over := alarm.Reading{Reviews: 1}, alarm.Reading{}
+	for name, steps := range map[string][]struct {
+		reading alarm.Reading
+		err     error
+		sends   int
+	}{
+		"twice in doubt":          {{begins, uncertain, 1}, {begins, uncertain, 1}, {begins, uncertain, 0}, {over, uncertain, 1}, {over, uncertain, 1}, {over, nil, 0}},
+		"once in doubt":           {{begins, uncertain, 1}, {begins, nil, 1}, {begins, nil, 0}, {over, nil, 1}, {over, nil, 0}},
+		"refused meanwhile":       {{begins, uncertain, 1}, {begins, away, 1}, {begins, away, 1}, {begins, nil, 1}, {begins, nil, 0}},
+		"over while in doubt":     {{begins, uncertain, 1}, {over, nil, 1}, {over, nil, 0}, {begins, nil, 1}, {begins, nil, 0}},
+		"all of it is in doubt":   {{begins, uncertain, 1}, {over, uncertain, 1}, {over, uncertain, 1}, {over, uncertain, 0}, {begins, uncertain, 1}},
+		"certainly not said ever": {{begins, away, 1}, {begins, away, 1}, {over, away, 0}, {begins, nil, 1}},
+	} {
+		var err error
+		sends := 0
+		seen := alarm.Reading{}
+		s := &alarm.Service{
+			Read: func(context.Context) (alarm.Reading, error) { return seen, nil }, Store: memory{}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+			Send: func(context.Context, string, string) error { sends++; return err },
+		}
+		for i, step := range steps {
+			sends, seen, err = 0, step.reading, step.err
+			if _, got := s.Run(context.Background()); sends != step.sends || sends > 0 && errors.Is(step.err, away) != errors.Is(got, away) {
+				t.Errorf("%s, step %d: sent %d times, %v; want %d times", name, i, sends, got, step.sends)
+			}
 		}
 	}
 }
