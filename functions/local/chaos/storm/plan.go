@@ -76,7 +76,11 @@ func plan(seed uint64, storm time.Duration) (all []blow) {
 				b.who = n
 			}
 			k.draw(r, &b)
-			if k.kind == ailing && storm >= wholeStorm && n < len(services)*len(ailments) {
+			switch {
+			case k.kind != ailing:
+			case storm < wholeStorm && n < len(visible):
+				b.unheard(n)
+			case storm >= wholeStorm && n < len(services)*len(ailments):
 				b.thorough(n)
 			}
 			all = append(all, b)
@@ -84,6 +88,21 @@ func plan(seed uint64, storm time.Duration) (all []blow) {
 	}
 	slices.SortStableFunc(all, func(a, b blow) int { return cmp.Compare(a.at, b.at) })
 	return all
+}
+
+// visible are the calls whose effects people see, by their services.
+var visible = []struct {
+	who    int
+	method string
+}{{0, "sendMessage"}, {1, "messages.send"}, {2, "POST /v3/issues"}, {2, "POST /v3/issues/*/comments"}}
+
+// unheard makes the first ailments of a short storm those after which nobody knows what
+// was done: each of the visible calls has some, while there is time to meet them.
+func (b *blow) unheard(n int) {
+	v := visible[n]
+	b.who, b.at = v.who, b.at/2
+	b.rule = services[v.who].ailment(fault.CloseAfter, v.method)
+	b.rule.Times = 3
 }
 
 // thorough makes the first ailments of a long storm all that there are, of what every

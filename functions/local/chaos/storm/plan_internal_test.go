@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"supportbot/shared/sandbox/fault"
 )
 
 // TestPlan: whatever the seed, every kind of fault is in a plan, a token of every service
@@ -12,7 +14,7 @@ func TestPlan(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(50) {
 		for _, storm := range []time.Duration{10 * time.Second, 2 * time.Minute} {
-			count, tokens, met := map[string]int{}, map[int]bool{}, map[string]bool{}
+			count, tokens, met, unheard := map[string]int{}, map[int]bool{}, map[string]bool{}, map[string]bool{}
 			blows := plan(seed, storm)
 			for _, b := range blows {
 				count[b.kind]++
@@ -21,6 +23,7 @@ func TestPlan(t *testing.T) {
 				}
 				if b.kind == ailing {
 					met[services[b.who%len(services)].name+" "+string(b.rule.Kind)] = true
+					unheard[b.rule.Method] = unheard[b.rule.Method] || b.rule.Kind == fault.CloseAfter && b.at < storm/2
 				}
 				if b.at < 0 || b.at >= storm {
 					t.Errorf("seed %d: %s is after the storm", seed, b)
@@ -36,6 +39,11 @@ func TestPlan(t *testing.T) {
 			}
 			if every := len(services) * (len(ailments) - 1); storm >= wholeStorm && len(met) != every { // one is there twice
 				t.Errorf("seed %d: %d ailments of %d", seed, len(met), every)
+			}
+			for _, v := range visible {
+				if storm < wholeStorm && !unheard[v.method] {
+					t.Errorf("seed %d: what became of %s is known each time", seed, v.method)
+				}
 			}
 			if !slices.Equal(blows, plan(seed, storm)) {
 				t.Errorf("seed %d gives another plan", seed)
