@@ -191,6 +191,10 @@ func (l *ledger) Replay(_ context.Context, id int64, by string) (job.Inserted, e
 	}, job.NeedsReview)
 }
 
+func (l *ledger) ReplayUntil(ctx context.Context, id int64, by string, _ time.Time) (job.Inserted, error) {
+	return l.Replay(ctx, id, by)
+}
+
 func (l *ledger) Cancel(_ context.Context, id int64, by string) (job.State, error) {
 	return "", l.change(id, func(j *job.Record) {
 		j.Failures = append(j.Failures, job.Failure{At: time.Now(), What: job.FailureCancelled, Error: by})

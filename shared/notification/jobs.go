@@ -228,7 +228,7 @@ func (a *API) replayJobs(ctx context.Context, c *call) (any, error) {
 		return nil, err
 	}
 	for _, r := range list {
-		made, err := a.d.Store.Replay(ctx, r.ID, c.caller.name)
+		made, err := a.d.Store.ReplayUntil(ctx, r.ID, c.caller.name, f.Until)
 		if errors.Is(err, job.ErrNotFound) {
 			continue // somebody else has dealt with it meanwhile
 		}

@@ -1,9 +1,13 @@
 package notification_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
+
+	"supportbot/shared/job"
+	"supportbot/shared/notification"
 )
 
 // Whoever agreed to what was counted replays that, call by call if it is more than one
@@ -77,4 +81,32 @@ func TestSettleJob_SaysNothing(t *testing.T) {
 	if got := d.number(`SELECT length(remark) FROM jobs`); got != 998 {
 		t.Errorf("%d characters are kept", got)
 	}
+}
+
+// What is replayed by somebody else and fails again while all are replayed is another review.
+func TestReplayJobs_FailsAgainMeanwhile(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.exec(`INSERT INTO jobs (queue, kind, key, lane, strict, payload, state, finished_at)
+		SELECT 'tickets', 'test', 'k' || n, 'lane ' || n, true, '{}', 'needs_review', clock_timestamp() FROM generate_series(1, 3) n`)
+	deps := d.deps
+	deps.Store = listing{deps.Store, func() { d.exec(`UPDATE jobs SET finished_at = clock_timestamp() WHERE key = 'k2'`) }}
+	d.api = notification.New(deps)
+	var got struct{ Chosen, Replayed int }
+	d.call("POST", "/v1/jobs/replay", map[string]any{"dry_run": false}).into(&got)
+	if left := d.number(`SELECT count(*) FROM jobs WHERE state = 'needs_review' AND key = 'k2'`); got.Chosen != 3 || got.Replayed != 2 || left != 1 {
+		t.Errorf("got %+v, %d of the other review left", got, left)
+	}
+}
+
+// listing lets something happen after jobs were listed.
+type listing struct {
+	notification.Store
+	then func()
+}
+
+func (l listing) Jobs(ctx context.Context, f job.Filter) ([]job.Record, error) {
+	list, err := l.Store.Jobs(ctx, f)
+	l.then()
+	return list, err
 }

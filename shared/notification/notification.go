@@ -52,6 +52,8 @@ type Store interface {
 	Now(ctx context.Context) (time.Time, error)
 	JobRecord(ctx context.Context, id int64) (job.Record, error)
 	Replay(ctx context.Context, id int64, by string) (job.Inserted, error)
+	// ReplayUntil leaves alone what went into review after until.
+	ReplayUntil(ctx context.Context, id int64, by string, until time.Time) (job.Inserted, error)
 	Cancel(ctx context.Context, id int64, by string) (job.State, error)
 	SettleReview(ctx context.Context, id int64, by, remark string) error
 	// Backlog counts the due jobs of a queue that nobody has begun.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -88,11 +89,17 @@ func (db *DB) Resume(ctx context.Context, id int64) (job.Inserted, error) {
 // of the last is unknown. It counts in its lane only while it is due, and a paused
 // one stays held. Who decided it stands among what happened to it.
 func (db *DB) Replay(ctx context.Context, id int64, by string) (job.Inserted, error) {
+	return db.ReplayUntil(ctx, id, by, time.Time{})
+}
+
+// ReplayUntil replays a job only if the review is the one that was there at until: who agreed
+// to replay what they saw has not agreed to what it came to afterwards.
+func (db *DB) ReplayUntil(ctx context.Context, id int64, by string, until time.Time) (job.Inserted, error) {
 	return db.change(ctx, "replay", id, `
 		UPDATE jobs SET state = 'accepted', attempts = 0, losses = 0, replayed = true, replays = replays + 1, run_at = clock_timestamp(),
 			published_at = NULL, started_at = NULL, finished_at = NULL, told_at = NULL, cancel_requested_at = NULL, held_at = pause_requested_at,
 			failures = `+failures("'"+job.FailureReplayed+"'", "$2")+`
-		WHERE id = $1 AND state = 'needs_review'`, clean(by))
+		WHERE id = $1 AND state = 'needs_review' AND ($3::timestamptz IS NULL OR finished_at <= $3)`, clean(by), orNull(until))
 }
 
 // Find gives a job by its key; nil when there is none.

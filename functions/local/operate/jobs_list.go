@@ -172,7 +172,7 @@ func (o *Operator) replayMany(ctx context.Context, args []string) error {
 	}
 	replayed := 0
 	for _, r := range found {
-		_, err := db.Replay(ctx, r.ID, o.by())
+		_, err := db.ReplayUntil(ctx, r.ID, o.by(), f.Until)
 		if errors.Is(err, job.ErrNotFound) {
 			continue // somebody else has dealt with it meanwhile
 		}
