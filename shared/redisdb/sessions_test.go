@@ -75,6 +75,15 @@ func TestSessions(t *testing.T) {
 		}
 	}
 
+	over := in
+	over.Expires = time.Now().Add(-time.Second) // Redis' clock may be behind
+	if err := s.Keep(ctx, token, over); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok, err := s.Session(ctx, token); ok || err != nil {
+		t.Errorf("a session that is over: %v, %v", ok, err)
+	}
+
 	if err := s.Close(ctx, token); err != nil {
 		t.Fatal(err)
 	}
