@@ -64,7 +64,7 @@ func metrics() []metric {
 		{Name: "backlog", Title: "Открытые обращения", Unit: "tickets", Chart: "line", Parameters: both, scale: 300,
 			Columns: []column{over, {"open", "Открыто", "value", "tickets"}}},
 		{Name: "broadcasts", Title: "Исход рассылок", Unit: "recipients", Chart: "stacked", Parameters: both[:1], scale: 90000,
-			Columns: []column{over, {"outcome", "Исход", "series", ""}, {"recipients", "Получатели", "value", "recipients"}}, series: []any{"доставлено", "заблокировали бота", "пропущено"}},
+			Columns: []column{over, {"outcome", "Исход", "series", ""}, {"recipients", "Получатели", "value", "recipients"}}, series: []any{"доставлено"}},
 	}
 }
 

@@ -119,6 +119,14 @@ func (l *ledger) stage(w http.ResponseWriter, r *http.Request) {
 			r.ID = int64(len(l.jobs) + 1)
 			l.jobs = append(l.jobs, r)
 		}
+	case "/stage/promise": // an erasure that waits, and a look that is over
+		first, r := int64(len(l.jobs)+1), l.jobs[0]
+		r.ID, r.Kind, r.State, r.Stage, r.LastError = first, person.KindErase, job.NeedsReview, "begin farewell", "send message: 503"
+		look := l.jobs[0]
+		look.ID, look.Kind, look.Lane, look.Stage = first+1, "issue.look", "look:6a0f", ""
+		l.jobs = append(l.jobs, r, look)
+		answer(w, map[string]int64{"first": first})
+		return
 	case "/stage/review": // the last four wait again
 		l.gone = 0
 		for i := range 4 {

@@ -12,7 +12,7 @@ import (
 type Names string
 
 // What columns have names of. Agents and statuses have the names that Tracker shows;
-// keys of types are shown as they are.
+// types those that it has in each organization, and others are shown by their keys.
 const (
 	ofMessenger Names = "messenger"
 	ofCategory  Names = "category"
@@ -31,7 +31,15 @@ var words = map[Names]map[string]catalogue.Texts{
 	ofCategory: {"": {catalogue.Russian: "без категории", catalogue.English: "no category"}},
 	ofAgent:    {"": {catalogue.Russian: "без исполнителя", catalogue.English: "no agent"}},
 	ofStatus:   {"": {catalogue.Russian: "без статуса", catalogue.English: "no status"}},
-	ofType:     {"": {catalogue.Russian: "без типа", catalogue.English: "no type"}},
+	ofType: {
+		"task":        {catalogue.Russian: "Задача", catalogue.English: "Task"},
+		"bug":         {catalogue.Russian: "Ошибка", catalogue.English: "Bug"},
+		"request":     {catalogue.Russian: "Запрос", catalogue.English: "Request"},
+		"incident":    {catalogue.Russian: "Инцидент", catalogue.English: "Incident"},
+		"improvement": {catalogue.Russian: "Улучшение", catalogue.English: "Improvement"},
+		"question":    {catalogue.Russian: "Вопрос", catalogue.English: "Question"},
+		"":            {catalogue.Russian: "без типа", catalogue.English: "no type"},
+	},
 }
 
 func (n Names) known() bool { return words[n] != nil }

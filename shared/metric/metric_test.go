@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"supportbot/shared/analytics"
 	"supportbot/shared/catalogue"
 	"supportbot/shared/clickhouse/clickhousetest"
 	"supportbot/shared/metric"
@@ -232,24 +233,29 @@ func TestNamed(t *testing.T) {
 	d := newDesk(t)
 	d.open("2026-01-01", in("vk", "idea"))
 	d.open("2026-01-01", in("", ""))
-	d.open("2026-01-01", in("max", "gone"))
+	d.open("2026-01-01", in("max", "gone")).set("2026-01-02", func(x *analytics.Ticket) { x.Type = "ownType" })
 	d.load()
 	book, err := catalogue.Load(catalogue.Config{Queue: "SUP"})
 	d.must(err)
-	m, _ := d.metrics.Find("tickets_by_category")
-	res, err := m.Run(ctx, d.db, d.query(january))
-	d.must(err)
-	for locale, want := range map[string][]string{
-		"ru": {"без категории не из мессенджера 1", "gone max 1", "Предложение VK 1"},
-		"en": {"no category not from a messenger 1", "gone max 1", "An idea VK 1"},
+	for name, all := range map[string]map[string][]string{
+		"tickets_by_category": {
+			"ru": {"без категории не из мессенджера 1", "gone max 1", "Предложение VK 1"},
+			"en": {"no category not from a messenger 1", "gone max 1", "An idea VK 1"},
+		},
+		"tickets_by_type": {"ru": {"Задача 2", "ownType 1"}, "en": {"Task 2", "ownType 1"}},
 	} {
-		var got []string
-		for _, row := range m.Named(res.Rows, locale, book) {
-			got = append(got, line(row))
+		m, _ := d.metrics.Find(name)
+		res, err := m.Run(ctx, d.db, d.query(january))
+		d.must(err)
+		for locale, want := range all {
+			var got []string
+			for _, row := range m.Named(res.Rows, locale, book) {
+				got = append(got, line(row))
+			}
+			equal(t, want, got)
 		}
-		equal(t, want, got)
-	}
-	if got := slices.Collect(maps.Keys(m.Title)); len(got) != len(catalogue.Languages) {
-		t.Errorf("titles %v", got)
+		if got := slices.Collect(maps.Keys(m.Title)); len(got) != len(catalogue.Languages) {
+			t.Errorf("titles %v", got)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package platform_test
 
 import (
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -108,8 +109,8 @@ func groups(t *testing.T) (all []group) {
 	return all
 }
 
-// points lists every point at which a process may die.
-func points(t *testing.T) (all []string) {
+// kinds are all kinds of jobs that there are, by their names.
+func kinds(t *testing.T) map[string]job.Kind {
 	t.Helper()
 	env := map[string]string{
 		"DATABASE_URL": "postgres://app@127.0.0.1:1/x", "REDIS_URL": "redis://127.0.0.1:1/0", "TELEGRAM_TOKEN": telegramToken, "TELEGRAM_WEBHOOK_SECRET": secret,
@@ -122,12 +123,20 @@ func points(t *testing.T) (all []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	all := map[string]job.Kind{}
 	for _, w := range p.Workers() {
-		for name, kind := range w.Kinds {
-			for _, stage := range append([]string{job.StageRun}, kind.Stages...) {
-				for _, at := range []string{job.HookBegun, job.HookCalled, job.HookDone} {
-					all = append(all, name+"/"+stage+"/"+at)
-				}
+		maps.Copy(all, w.Kinds)
+	}
+	return all
+}
+
+// points lists every point at which a process may die.
+func points(t *testing.T) (all []string) {
+	t.Helper()
+	for name, kind := range kinds(t) {
+		for _, stage := range append([]string{job.StageRun}, kind.Stages...) {
+			for _, at := range []string{job.HookBegun, job.HookCalled, job.HookDone} {
+				all = append(all, name+"/"+stage+"/"+at)
 			}
 		}
 	}

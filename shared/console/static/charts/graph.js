@@ -37,7 +37,7 @@ export function graph(shaped, { kind, title, places }) {
       chart.setDatasetVisibility(i, on);
       chart.update();
     };
-    if (shaped.lines.length > 1) key.replaceChildren(legend(shaped.lines, all, { type, colours, toggle })); // first, since it takes room
+    if (shaped.split || shaped.lines.length > 1) key.replaceChildren(legend(shaped.lines, all, { type, colours, toggle })); // first, since it takes room
     chart = new Chart(canvas, {
       type, data: { labels: shaped.keys.map((k) => k.tick), datasets: shaped.lines.map((line, i) => dataset(line, all[i], plan)) },
       options: options(plan), plugins: flat ? [barValues(plan)] : [],

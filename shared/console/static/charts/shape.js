@@ -5,7 +5,8 @@ import { adds, bucketNames, keyName } from './values.js';
 
 /**
  * answer: {columns, rows, from, to, step}. Gives {time, axis, keys: [{name, tick}],
- * lines: [{name, unit, points, counts}], countTitles}. points has a number or null
+ * lines: [{name, unit, points, counts}], split, countTitles}. split: lines are named by
+ * their keys, and not by the metric. points has a number or null
  * per key, counts a list per column of counts. Lines of a series are in the order of
  * their size.
  */
@@ -31,7 +32,7 @@ export function shape(answer) {
   }
   const all = [...lines.values()];
   if (series !== undefined) all.sort((a, b) => size(b) - size(a));
-  return { time, axis: columns[x], keys, lines: all, countTitles: counts.map((c) => columns[c].title) };
+  return { time, axis: columns[x], keys, lines: all, split: series !== undefined, countTitles: counts.map((c) => columns[c].title) };
 }
 
 const plain = (name) => ({ name, tick: name });

@@ -8,10 +8,14 @@ import { t } from '../i18n.js';
 import { icon } from '../icons.js';
 import { lookAtWaiting } from '../waiting.js';
 import { review } from './query.js';
-import { adviceWords, explainJobs, kindWords, over, uncertain } from './words.js';
+import { adviceWords, explainJobs, kindWords, over, promised, uncertain } from './words.js';
 
 /** What can be done with a job in its state. */
-const possible = (job) => ({ replay: job.state === review, settle: job.state === review, cancel: !over(job.state) && !job.cancelling });
+const possible = (job) => ({
+  replay: job.state === review,
+  settle: job.state === review && !promised(job),
+  cancel: !over(job.state) && !job.cancelling && !promised(job),
+});
 
 /** The buttons for it; done as in decide. */
 export function actButtons(job, done) {

@@ -9,7 +9,7 @@ import { icon } from '../icons.js';
 import { poll } from '../poll.js';
 import { actButtons } from './acts.js';
 import { review, write } from './query.js';
-import { adviceWords, byWords, explainJobs, kindWords, messengerOf, over, pill, stageWords, uncertain } from './words.js';
+import { adviceWords, byWords, explainJobs, kindWords, messengerOf, over, pill, stageWords, stepWords, uncertain } from './words.js';
 
 const pace = { moving: 2000, waiting: 15000 }; // milliseconds between looks
 
@@ -68,7 +68,7 @@ function facts(job) {
   const others = (name, value) => h('a', { class: 'nowrap', href: write({ state: 'all', [name]: value }), data: { act: `by-${name}` }, text: t(`job.others.${name}`) });
   const plan = /^broadcast:plan:(\d+)$/.exec(job.lane)?.[1];
   const rows = [
-    ['stage', job.stage ? [stageWords(job.stage), stageWords(job.stage) !== job.stage && [' ', h('code', { text: job.stage })]] : t('job.stage.none')],
+    ['stage', [stepWords(job), job.stage && stepWords(job) !== job.stage && [' ', h('code', { text: job.stage })]]],
     ['tries', [number(job.attempts), job.losses > 0 && `, ${count('job.losses', job.losses)}`, job.replays > 0 && `, ${count('job.replays', job.replays)}`]],
     job.error && ['error', h('span', { lang: 'en', text: job.error })],
     job.waits_for && ['waits', h('code', { text: job.waits_for })],

@@ -5,7 +5,7 @@ import { exact, when } from '../format.js';
 import { t } from '../i18n.js';
 import { icon } from '../icons.js';
 import { chosen, review } from './query.js';
-import { kindWords, messengerOf, over, pill, stageWords, triesWords } from './words.js';
+import { kindWords, messengerOf, over, pill, stepWords, triesWords } from './words.js';
 
 /** The way to the job, and beside it a button for what can be repeated: replay() is it. */
 export const listed = (job, replay) => h('li', { class: 'job-row', data: { job: job.id } }, link(job),
@@ -20,7 +20,7 @@ function link(job) {
     h('span', { class: 'row-main' }, h('strong', { class: 'row-title', text: kindWords(job.kind) }),
       h('small', { class: 'soft' }, `№ ${job.id}`, messenger && ` · ${t(messenger)}`, job.error && [' · ', h('span', { lang: 'en', text: job.error })])),
     pill(job),
-    h('span', { class: 'job-stage' }, h('small', { text: stageWords(job.stage) || t('job.stage.none') }), h('small', { class: 'soft', text: triesWords(job) })),
+    h('span', { class: 'job-stage' }, h('small', { text: stepWords(job) }), h('small', { class: 'soft', text: triesWords(job) })),
     time(job));
 }
 

@@ -44,6 +44,12 @@ export function stageWords(stage) {
  */
 export const uncertain = (job) => job.state === review && job.kind.startsWith('deliver.') && /^begin (send|file)\b/.test(job.stage) && messengerOf(job) !== 'vk';
 
+/** Whether a customer was told that it will be done, so that nobody may end it (person.MayEnd). */
+export const promised = (job) => job.kind === 'person.erase';
+
+/** Its last step in words; what is done in one step has none to tell of. */
+export const stepWords = (job) => stageWords(job.stage) || t(job.state === 'completed' ? 'job.stage.whole' : 'job.stage.none');
+
 export const triesWords = (job) => [count('job.tries', job.attempts), job.losses > 0 && count('job.losses', job.losses)].filter(Boolean).join(', ');
 
 /** Who decided it: "person:7", "key:doctor", "command line (anna)". */
@@ -66,7 +72,7 @@ export function adviceWords(job) {
 function reviewWords(job) {
   if (uncertain(job)) return t('job.advice.uncertain');
   const [group] = job.kind.split('.');
-  return [t('job.advice.review'), job.failures.at(-1)?.what === 'lost' && t('job.advice.lost'), has(`job.again.${group}`) && t(`job.again.${group}`)].filter(Boolean).join(' ');
+  return [t(promised(job) ? 'job.advice.promised' : 'job.advice.review'), job.failures.at(-1)?.what === 'lost' && t('job.advice.lost'), has(`job.again.${group}`) && t(`job.again.${group}`)].filter(Boolean).join(' ');
 }
 
 /** Says what went wrong with a call about jobs. */

@@ -165,6 +165,11 @@ await script(async () => {
     assert.match(text, /^0\s% \d+\s%/);
   });
 
+  await step('what a chart is split by has its name, also when there is one of it; values without others have none', async () => {
+    assert.deepEqual(await cardOf(page, 'broadcasts').locator('.legend-item').allTextContents(), ['доставлено']);
+    assert.equal(await cardOf(page, 'backlog').locator('.legend-item').count(), 0);
+  });
+
   await step('a line can be put aside', async () => {
     const card = cardOf(page, 'tickets_by_messenger');
     const item = card.getByRole('button', { name: 'VK', exact: true });

@@ -334,6 +334,22 @@ await script(async () => {
     assert.equal((await ids(page)).length, 317);
   });
 
+  await step('what a customer was promised is only replayed; what needs no steps says so', async () => {
+    const { first } = await stage('promise');
+    await go(page, `#/jobs/${first}`);
+    await pill(page, 'Ждёт решения');
+    await page.getByText('Клиенту обещано стереть его данные').waitFor();
+    assert.deepEqual(await page.locator('.watch-actions button').allTextContents(), ['Повторить']);
+    await button(page, 'Повторить').click();
+    await agree(page, 'Повторить');
+    await pill(page, 'Принято');
+    assert.equal(await page.locator('.watch-actions button').count(), 0, 'nor is it called off while it waits');
+    await go(page, `#/jobs/${first + 1}`);
+    await page.locator('[data-fact="stage"]').getByText('Без промежуточных шагов', { exact: true }).waitFor();
+    await go(page, '#/jobs?state=completed&kind=issue.look');
+    await row(page, first + 1).getByText('Без промежуточных шагов').waitFor();
+  });
+
   await step('who sees nothing of it', async () => {
     const analyst = await tab({ role: 'analyst' });
     await analyst.getByText('Задания видят операторы и администраторы').waitFor();
