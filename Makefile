@@ -4,7 +4,7 @@ SHELL := /bin/bash
 
 .PHONY: help
 help: ## this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 .PHONY: deps
 deps: # what a fresh machine lacks (Debian: apt; otherwise it says what is missing)
@@ -92,7 +92,7 @@ connect: build/local ## tells Telegram, VK and Tracker where a deployment is: WE
 	@exec build/local connect
 
 .PHONY: doctor
-doctor: build/local ## examines a deployment from outside: WEBHOOKS=https://... [CONSOLE=https://...]
+doctor: build/local ## examines a deployment from outside: WEBHOOKS=https://... [CONSOLE=https://...] [API_KEY=...]
 	@exec build/local doctor
 
 .PHONY: replay

@@ -18,8 +18,8 @@ import (
 // event does not say it, the function that it is for. Databases may be copies of the
 // deployment's; hints go nowhere, whatever queue the environment names.
 func reproduceEvent(ctx context.Context, args []string) error {
-	if len(args) < 1 || len(args) > 2 {
-		return fmt.Errorf("%w: reproduce <file> [function]", operate.ErrUsage)
+	if len(args) < 1 || len(args) > 2 || args[0] == "" { // make gives "" where EVENT is not set
+		return fmt.Errorf("%w: which event? make replay EVENT=file.json [FUNCTION=name], or reproduce <file> [function]", operate.ErrUsage)
 	}
 	raw, err := os.ReadFile(args[0])
 	if err != nil {

@@ -19,7 +19,7 @@ export function desk(page) {
   let rows = [];
   let timer = 0;
   const find = h('input', {
-    type: 'search', placeholder: t('find.tickets'), 'aria-label': t('find.tickets'),
+    type: 'search', placeholder: t('find.short'), 'aria-label': t('find.tickets'),
     on: { input: () => { clearTimeout(timer); timer = setTimeout(look, pause); } },
   });
   const queue = h('select', { 'aria-label': t('queue'), on: { change: () => { chosen.set('queue', queue.value); look(); } } },

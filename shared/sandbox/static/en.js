@@ -33,7 +33,7 @@ export const en = {
   'kind.forwarded': 'Forwarded messages', 'other.content': 'Other content: {what}', remove: 'Remove {name}',
   'keyboard': 'Buttons below the input', 'button.other': 'Such a button works only in the messenger itself', drop: 'Drop to attach',
 
-  desk: 'Tracker', 'no.tracker': 'The tracker is the real one here: see its tickets there.', tickets: 'Tickets', ticket: 'Ticket', 'find.tickets': 'Find a ticket', all: 'All',
+  desk: 'Tracker', 'no.tracker': 'The tracker is the real one here: see its tickets there.', tickets: 'Tickets', ticket: 'Ticket', 'find.tickets': 'Find a ticket', 'find.short': 'Search', all: 'All',
   queue: 'Queue', 'no.tickets': 'No tickets yet', 'no.tickets.hint': 'Write to the bot on the left: the first request appears here.', 'nothing.found': 'Nothing found',
   'choose.ticket': 'A ticket opens here', 'choose.ticket.hint': 'Its description, comments and history.', 'ticket.gone': 'There is no such ticket', back: 'To the list',
   status: 'Status', assignee: 'Assignee', nobody: 'Nobody', priority: 'Priority', type: 'Type', resolution: 'Resolution', author: 'Author',
@@ -49,7 +49,7 @@ export const en = {
   'field.supportMessenger': 'Messenger', 'field.supportBot': 'Bot', 'field.supportChat': 'Chat', 'field.supportUser': 'User', 'field.supportNickname': 'Username', 'field.supportName': 'Name', 'field.supportLocale': 'Language', 'field.supportCategory': 'Category', 'field.supportRating': 'Rating', 'field.supportRemark': 'Remark',
   'comments.one': '{n} comment', 'comments.other': '{n} comments',
 
-  wires: 'Faults and calls', faults: 'Faults', calls: 'Calls', server: 'Server', method: 'Method', kind: 'What to break', times: 'How often', 'times.hint': '0: until removed', wait: 'Seconds', code: 'Status code',
+  wires: 'Faults and calls', faults: 'Faults', calls: 'Calls', server: 'Server', method: 'Method', kind: 'What to break', times: 'How many times', 'times.hint': '0: until removed', wait: 'Seconds', code: 'Status code',
   'fault.add': 'Break it', 'fault.clear': 'Remove all', 'fault.release': 'Release what is held', 'no.faults': 'Everything works as it should', 'fault.left': '{n} left', 'fault.always': 'always',
   'fault.hang_before': 'Silent, without effect', 'fault.hang_after': 'Takes effect, then silent', 'fault.close_before': 'Breaks the connection, without effect', 'fault.close_after': 'Takes effect, breaks the connection', 'fault.status': 'Answers with an error', 'fault.html_before': 'A 502 page, without effect', 'fault.html_after': 'Takes effect, a 502 page', 'fault.delay': 'Answers late', 'fault.drop': 'Is not delivered (webhook)', 'fault.duplicate': 'Is delivered twice (webhook)', 'fault.late': 'Is delivered late, out of order (webhook)',
   'no.calls': 'No calls yet', 'calls.of': 'Calls: {server}', effect: 'changed something', 'no.effect': 'changed nothing', params: 'Parameters', result: 'Result', 'calls.count': '{n} in all',

@@ -50,6 +50,19 @@ export async function narrowFits(page, what, except = '.scroll-x') {
   assert.ok(have <= room, `${what}: ${have} px do not fit into ${room} px`);
 }
 
+/** Fails if a field is too narrow for what it says while it is empty. */
+export async function hintsFit(page, what) {
+  const cut = await page.evaluate(() => [...document.querySelectorAll('input[placeholder]')].filter((el) => {
+    if (!el.offsetParent) return false;
+    const typed = el.value;
+    el.value = el.placeholder; // no event: nobody hears of it
+    const wide = el.scrollWidth > el.clientWidth;
+    el.value = typed;
+    return wide;
+  }).map((el) => el.placeholder));
+  assert.deepEqual(cut, [], `${what}: hints are cut off`);
+}
+
 /** Fails if something that can be used has no name. */
 export async function named(page) {
   const nameless = await page.evaluate(() => [...document.querySelectorAll('button, a[href], input:not([hidden]), select, textarea, summary')]

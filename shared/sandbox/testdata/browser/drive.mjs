@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { bot } from './bot.mjs';
 
-const { env, named, narrowFits: fits, open, picture, script, step } = await import(JSON.parse(process.argv[2]).tools);
+const { env, hintsFit, named, narrowFits: fits, open, picture, script, step } = await import(JSON.parse(process.argv[2]).tools);
 const api = bot(env);
 
 async function tab({ width, height, scheme = 'light', query = '', touch = false }) {
@@ -48,6 +48,7 @@ await script(async () => {
   await step('an empty page invites', async () => {
     await page.getByRole('button', { name: 'Начать', exact: true }).waitFor();
     await page.getByText('Тикетов пока нет').waitFor();
+    await hintsFit(page, 'an empty page');
     await picture(page, 'empty');
   });
 
@@ -325,6 +326,7 @@ await script(async () => {
     await page.getByRole('heading', { name: 'Sandbox' }).waitFor();
     assert.equal(await page.evaluate(() => document.documentElement.lang), 'en');
     await page.locator('.entry.comment').first().waitFor();
+    await hintsFit(page, 'English');
     await picture(page, 'english');
     assert.match(page.url(), /lang=en/);
     assert.equal(await page.evaluate(() => /[а-яё]/i.test(document.querySelector('.bar').innerText.replace('Русский', ''))), false);
