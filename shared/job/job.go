@@ -38,6 +38,9 @@ const (
 // States lists them.
 var States = []State{Accepted, Queued, Running, Completed, NeedsReview, Cancelled}
 
+// Over: nothing happens to the job any more, unless a person decides it.
+func (s State) Over() bool { return !s.open() }
+
 // Lane is an order of jobs. In a strict lane nothing overtakes the first job,
 // also while it waits for its time (a conversation). In a loose lane the first
 // job that is due runs (broadcasts). All jobs of one lane belong to one queue

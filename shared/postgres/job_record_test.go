@@ -170,3 +170,39 @@ func TestSettleReview(t *testing.T) {
 		t.Errorf("twice: %v", err)
 	}
 }
+
+// Who looks at one request, at what waits for a person or at what is under way, again and
+// again, reads little of what is kept.
+func TestJobs_ReadsLittle(t *testing.T) {
+	t.Parallel()
+	s := newStudio(t, 2)
+	s.exec(`INSERT INTO jobs (queue, kind, key, lane, strict, payload, state, finished_at, correlation_id)
+		SELECT 'tickets', 'k', 'over ' || n, 'lane ' || n, true, '{}', 'completed', now(), 'c' || n FROM generate_series(1, 20000) n`)
+	s.exec(`INSERT INTO jobs (queue, kind, key, lane, strict, payload, state, held_at) SELECT 'tickets', 'k', s || n, s || n, true, '{}', s, CASE WHEN n > 2 THEN now() END
+		FROM generate_series(1, 3) n, unnest('{accepted,queued}'::text[]) s`)
+	s.exec(`INSERT INTO jobs (queue, kind, key, lane, strict, payload, state, finished_at) VALUES ('tickets', 'k', 'r', 'r', true, '{}', 'needs_review', now())`)
+	s.exec(`VACUUM ANALYZE jobs`)
+	read := func() int64 {
+		s.settleStats()
+		return get[int64](s, `SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_user_tables WHERE relname = 'jobs'`)
+	}
+	for name, test := range map[string]struct {
+		filter job.Filter
+		want   int
+	}{
+		"a request":        {job.Filter{CorrelationID: "c77"}, 1},
+		"reviews":          {job.Filter{States: []job.State{job.NeedsReview}}, 1},
+		"what is to begin": {job.Filter{States: []job.State{job.Accepted, job.Queued}}, 6},
+		"what runs":        {job.Filter{States: []job.State{job.Running}}, 0},
+	} {
+		before := read()
+		test.filter.Limit = 50
+		list, err := s.db.Jobs(s.ctx, test.filter)
+		if err != nil || len(list) != test.want {
+			t.Errorf("%s: %d, %v, want %d", name, len(list), err, test.want)
+		}
+		if n := read() - before; n > 200 {
+			t.Errorf("%s: %d rows were read", name, n)
+		}
+	}
+}
