@@ -278,27 +278,32 @@ func TestAccept_UnknownBot(t *testing.T) {
 	}
 }
 
-// TestLog_NeverWhatCustomersWrite runs the faults too: errors are logged.
+// TestLog_NeverWhatCustomersWrite runs the faults too: errors are logged, and so is each
+// event that comes by a webhook.
 func TestLog_NeverWhatCustomersWrite(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	s := b.service(nil)
 	confirm := b.filled(s)
+	comes := func(ev messenger.Event) {
+		ev.User.Name, ev.User.Username = "canary-name", "canary_nick"
+		call(conversation.Webhook(receiver{events: []messenger.Event{ev}}, s))
+	}
 	ev := b.message("canary-text")
 	ev.Attachments = []messenger.Attachment{{Kind: messenger.Document, Ref: "canary-ref", Name: "canary-file.pdf"}}
 	ev.Contact = &messenger.Contact{Name: "canary-contact", Phone: "canary-phone"}
 	ev.Unsupported = []string{"canary-kind"}
-	b.do(s, ev)
-	b.do(s, b.message("/start canary-payload"))
-	b.do(s, confirm)
+	comes(ev)
+	comes(b.message("/start canary-payload"))
+	comes(confirm)
 	b.lister.set(errors.New("tracker is away"))
 	b.wait(time.Hour)
-	b.do(s, b.message("canary-text"))
-	b.do(s, b.message("/tickets"))
+	comes(b.message("canary-text"))
+	comes(b.message("/tickets"))
 	b.sender.fail = []error{&messenger.Error{Kind: messenger.Invalid, Err: errors.New("bad request")}, &messenger.Error{Kind: messenger.Blocked, Err: errors.New("blocked")}}
-	b.do(s, b.message("/help"))
-	b.do(s, b.message("/help"))
-	if log := b.log.String(); log == "" || strings.Contains(log, "canary") {
+	comes(b.message("/help"))
+	comes(b.message("/help"))
+	if log := b.log.String(); strings.Count(log, `"msg":"event"`) < 7 || strings.Contains(log, "canary") {
 		t.Errorf("log: %s", log)
 	}
 }
