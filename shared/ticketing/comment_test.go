@@ -6,6 +6,7 @@ import (
 
 	"supportbot/shared/job"
 	"supportbot/shared/messenger"
+	"supportbot/shared/person"
 	"supportbot/shared/sandbox/tracker"
 	"supportbot/shared/ticket"
 	"supportbot/shared/wiring/wiringtest"
@@ -151,6 +152,27 @@ func TestComment_FindsTheTicket(t *testing.T) {
 	if k, _ := r.Tracker.Ticket(byAgent.ID); len(wiringtest.Comments(k, "да\n")) != 1 {
 		t.Errorf("comments %+v", k.Comments)
 	}
+}
+
+// The ticket of somebody who was erased is nobody's, also for who writes from the same chat
+// and has its button yet.
+func TestComment_ErasedTicket(t *testing.T) {
+	t.Parallel()
+	r := wiringtest.New(t)
+	c := wiringtest.Telegrammer()
+	r.Met(c)
+	r.Open(c, "d1")
+	p, err := r.DB.Person(r.Context(), c.Address)
+	if err != nil || p == nil {
+		t.Fatalf("person: %v, %v", p, err)
+	}
+	r.Insert(person.EraseJob(p.ID))
+	r.Later(10 * time.Second)
+	r.Want(person.EraseKey(p.ID), job.Completed)
+	r.Met(c)
+	run(r, wiringtest.Says(c, "m1", "d1", "снова я"))
+	r.Want("m1", job.NeedsReview)
+	written(r, "d1", "снова я", 0)
 }
 
 // Moved to another queue, with another key and without its fields, a ticket still

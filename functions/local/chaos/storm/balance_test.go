@@ -145,6 +145,7 @@ func TestBalance_Rest(t *testing.T) {
 		"a process leaves a file":   {func(b *storm.Books) { b.Litter = []string{"/tmp0/upload1"} }, "left /tmp0/upload1"},
 		"nothing met a fault":       {func(b *storm.Books) { b.Unmet = []string{"token revoked: VK"} }, "nothing met the fault"},
 		"a dead letter is not kept": {func(b *storm.Books) { b.Letters = []storm.Letter{{Queue: "tickets", Job: 7, State: "queued"}} }, "is kept nowhere"},
+		"...of a job that ended":    {func(b *storm.Books) { b.Letters = []storm.Letter{{Queue: "tickets", Job: 7, State: "completed"}} }, "is kept nowhere"},
 		"a dead letter waits": {
 			func(b *storm.Books) {
 				b.Letters = []storm.Letter{{Queue: "tickets", Job: 7, State: "completed", Waits: true}}
@@ -154,9 +155,9 @@ func TestBalance_Rest(t *testing.T) {
 	letters := func(b *storm.Balance) int { return b.Letters }
 	excused{
 		"a dead letter is kept":        {func(b *storm.Books) { b.Letters = []storm.Letter{{Job: 7, State: "queued", Kept: true}} }, letters, 1},
-		"its job ended":                {func(b *storm.Books) { b.Letters = []storm.Letter{{Job: 7, State: "completed"}} }, letters, 1},
+		"its job ended":                {func(b *storm.Books) { b.Letters = []storm.Letter{{Job: 7, State: "completed", Kept: true}} }, letters, 1},
 		"its job ended and went":       {func(b *storm.Books) { b.Letters = []storm.Letter{{Job: 7}} }, letters, 1},
-		"its job waits for a person":   {func(b *storm.Books) { b.Letters = []storm.Letter{{Job: 7, State: "needs_review"}} }, letters, 1},
+		"its job waits for a person":   {func(b *storm.Books) { b.Letters = []storm.Letter{{Job: 7, State: "needs_review", Kept: true}} }, letters, 1},
 		"nothing was given up, either": {func(*storm.Books) {}, letters, 0},
 	}.check(t)
 }

@@ -51,12 +51,12 @@ func (b *Books) admitted(ctx context.Context, w *world) (err error) {
 // of dead letters is one of them, whichever.
 func (b *Books) given(ctx context.Context, w *world) error {
 	type row struct {
-		Kept  bool
+		Kept  int
 		State string
 	}
-	waiting := map[string]int{}
+	waiting, taken := map[string]int{}, map[int64]int{}
 	for _, one := range w.queue.buried() {
-		found, err := rows[row](ctx, w, `SELECT EXISTS (SELECT FROM dead_letters WHERE job = $1) AS kept,
+		found, err := rows[row](ctx, w, `SELECT (SELECT count(*) FROM dead_letters WHERE job = $1) AS kept,
 			coalesce((SELECT state FROM jobs WHERE id = $1), '') AS state`, one.job)
 		if err != nil {
 			return err
@@ -67,9 +67,9 @@ func (b *Books) given(ctx context.Context, w *world) error {
 		}
 		l := Letter{Queue: one.queue, Job: one.job, Waits: waiting[one.queue] > 0}
 		if len(found) == 1 {
-			l.Kept, l.State = found[0].Kept, found[0].State
+			l.Kept, l.State = found[0].Kept > taken[one.job], found[0].State
 		}
-		if l.Waits {
+		if taken[one.job]++; l.Waits {
 			waiting[one.queue]--
 		}
 		b.Letters = append(b.Letters, l)
