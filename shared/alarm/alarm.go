@@ -124,8 +124,13 @@ func (s *Service) tell(ctx context.Context, c condition, now time.Time) (unsure 
 	return unsure, nil
 }
 
+// noteTime is for what has to be noted when the time of the duty went with the telling.
+const noteTime = 3 * time.Second
+
 // note keeps what the operators know, and before it whether that is in doubt.
 func (s *Service) note(ctx context.Context, c condition, doubted, doubtful bool) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
+	defer cancel()
 	if doubted != doubtful {
 		if err := s.Store.SetAlarm(ctx, c.name+doubt, doubtful); err != nil {
 			return err

@@ -115,6 +115,7 @@ func TestRun_InDoubt(t *testing.T) {
 	t.Parallel()
 	uncertain := &messenger.Error{Kind: messenger.Uncertain, Err: errors.New("time-out")}
 	away := &messenger.Error{Kind: messenger.Temporary, Err: errors.New("refused")}
+	hangs := &messenger.Error{Kind: messenger.Uncertain, Err: context.DeadlineExceeded}
 	begins, over := alarm.Reading{Reviews: 1}, alarm.Reading{}
 	for name, steps := range map[string][]struct {
 		reading alarm.Reading
@@ -126,6 +127,7 @@ func TestRun_InDoubt(t *testing.T) {
 		"refused meanwhile":       {{begins, uncertain, 1}, {begins, away, 1}, {begins, away, 1}, {begins, nil, 1}, {begins, nil, 0}},
 		"over while in doubt":     {{begins, uncertain, 1}, {over, nil, 1}, {over, nil, 0}, {begins, nil, 1}, {begins, nil, 0}},
 		"all of it is in doubt":   {{begins, uncertain, 1}, {over, uncertain, 1}, {over, uncertain, 1}, {over, uncertain, 0}, {begins, uncertain, 1}},
+		"until time is over":      {{begins, hangs, 1}, {begins, hangs, 1}, {begins, hangs, 0}},
 		"certainly not said ever": {{begins, away, 1}, {begins, away, 1}, {over, away, 0}, {begins, nil, 1}},
 	} {
 		var err error
@@ -133,11 +135,19 @@ func TestRun_InDoubt(t *testing.T) {
 		seen := alarm.Reading{}
 		s := &alarm.Service{
 			Read: func(context.Context) (alarm.Reading, error) { return seen, nil }, Store: memory{}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-			Send: func(context.Context, string, string) error { sends++; return err },
 		}
 		for i, step := range steps {
 			sends, seen, err = 0, step.reading, step.err
-			if _, got := s.Run(context.Background()); sends != step.sends || sends > 0 && errors.Is(step.err, away) != errors.Is(got, away) {
+			ctx, end := context.WithCancel(context.Background())
+			s.Send = func(context.Context, string, string) error {
+				if sends++; errors.Is(err, context.DeadlineExceeded) {
+					end()
+				}
+				return err
+			}
+			_, got := s.Run(ctx)
+			end()
+			if sends != step.sends || sends > 0 && errors.Is(step.err, away) != errors.Is(got, away) {
 				t.Errorf("%s, step %d: sent %d times, %v; want %d times", name, i, sends, got, step.sends)
 			}
 		}
@@ -165,7 +175,10 @@ func TestRun_NoChat(t *testing.T) {
 type memory map[string]bool
 
 func (m memory) Alarms(context.Context) (map[string]bool, error) { return m, nil }
-func (m memory) SetAlarm(_ context.Context, name string, raised bool) error {
+func (m memory) SetAlarm(ctx context.Context, name string, raised bool) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	m[name] = raised
 	return nil
 }

@@ -2,13 +2,16 @@ package platform_test
 
 import (
 	"io"
+	"net/http"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"supportbot/functions/local/operate"
 	"supportbot/shared/env"
 	"supportbot/shared/messenger"
+	"supportbot/shared/sandbox/fault"
 )
 
 // operator runs one of the operator's commands on the world's databases.
@@ -84,6 +87,34 @@ func TestOperator_Alarm(t *testing.T) {
 				t.Errorf("told %d times", got)
 			}
 		})
+	}
+}
+
+// TestOperator_AlarmRefused: a chat in which an alarm is asked to wait is left alone so long,
+// by whoever has something for it.
+func TestOperator_AlarmRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(w *world) { w.env["OPERATOR_CHAT"] = "telegram:" + strconv.FormatInt(telegramID+1, 10) })
+	c := w.telegramCustomer(telegramID + 1)
+	c.write("/start")
+	c.sees("бот поддержки")
+	w.quiet()
+	const wait = 4
+	w.faults.telegram.Add(fault.Fault{Method: "sendMessage", Kind: fault.Status, Status: http.StatusTooManyRequests, RetryAfter: wait, Times: 1})
+	w.exec(`INSERT INTO jobs (queue, kind, key, lane, strict, payload, state, told_at) VALUES ('tickets', 'test', 'k', 'l', true, '{}', 'needs_review', now())`)
+	c.sees("Ждут решения человека: заданий 1")
+	var refused time.Time
+	for _, call := range w.telegram.Calls().Since(0) {
+		switch {
+		case call.Method != "sendMessage":
+		case call.Status == http.StatusTooManyRequests:
+			refused = call.At
+		case !refused.IsZero() && call.At.Sub(refused) < wait*time.Second:
+			t.Errorf("the next message came %s after the refusal", call.At.Sub(refused))
+		}
+	}
+	if refused.IsZero() {
+		t.Error("nothing was refused")
 	}
 }
 

@@ -3,6 +3,7 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -142,6 +143,10 @@ func alarmsOf(rt wiring.Runtime, b *bot.Bot, messengers all.Adapters) *alarm.Ser
 				return err
 			}
 			_, err := m.Send(ctx, messenger.Outgoing{Chat: id, Part: m.Plain(text)[0], Key: key})
+			var e *messenger.Error
+			if errors.As(err, &e) && e.Refused() {
+				b.Pace.Refused(ctx, to, e.RetryAfter)
+			}
 			return err
 		}
 		return s
