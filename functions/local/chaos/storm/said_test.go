@@ -238,6 +238,10 @@ func TestBalance_Told(t *testing.T) {
 			b.Chats[ivan][1].Text = ""
 			b.Jobs = []storm.Listed{{Key: "tracker:a:comment:7", Resent: true}}
 		}, "answer A1N6E never came"},
+		"an answer is doubled in the calm": {func(b *storm.Books) {
+			repeatChat(b, ivan, 1)
+			b.Jobs, b.Struck = []storm.Listed{{Key: "tracker:a:comment:7", Resent: true}}, at(12)
+		}, "answer A1N6E came to " + ivan + " 2 times"},
 		"VK's are never uncertain": {func(b *storm.Books) {
 			b.Written = append(b.Written, storm.Written{Kind: "answer", Token: "A2N1E", Chat: maria, Job: "tracker:b:comment:1"})
 			tell(b, maria, "A2N1E", at(20))

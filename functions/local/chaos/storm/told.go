@@ -1,6 +1,7 @@
 package storm
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -34,7 +35,7 @@ func (l *Balance) written(b *Books) {
 			if n == 1 {
 				took = append(took, max(0, first.At.Sub(d.At)))
 			}
-		case n == 2 && strings.HasPrefix(d.Chat, "telegram:") && (admitted.Resent || admitted.Review):
+		case n == 2 && strings.HasPrefix(d.Chat, "telegram:") && (admitted.Resent || admitted.Review) && !b.calmly(d):
 			l.Twice++
 		case n == 0 && admitted.Review:
 			l.Review++
@@ -45,6 +46,13 @@ func (l *Balance) written(b *Books) {
 		}
 	}
 	l.Answer = spread(took)
+}
+
+// calmly reports whether something came twice before there was any fault. The messengers'
+// times have no fractions.
+func (b *Books) calmly(d Written) bool {
+	n, _ := count(slices.DeleteFunc(slices.Clone(b.Chats[d.Chat]), func(m Got) bool { return !m.At.Before(b.Struck.Add(-time.Second)) }), d)
+	return n > 1
 }
 
 func count(chat []Got, d Written) (n int, first Got) {
