@@ -38,7 +38,7 @@ WITH done AS (
 		losses = losses + ($3 = 'stopped')::int,
 		run_at = CASE WHEN ` + endState + ` = 'queued' THEN clock_timestamp() + make_interval(secs => $6) ELSE run_at END,
 		last_error = nullif($7, ''),
-		failures = CASE WHEN $3 IN ('failed', 'review') THEN ` + failures("$3", "$7") + ` ELSE failures END,
+		failures = CASE WHEN $3 IN ('failed', 'review', 'stopped') THEN ` + failures("CASE WHEN $3 = 'stopped' THEN 'lost' ELSE $3 END", "$7") + ` ELSE failures END,
 		result = coalesce($8::jsonb, result),
 		lease_token = NULL,
 		held_at = CASE WHEN ` + endState + ` = 'queued' THEN coalesce(held_at, pause_requested_at) END,

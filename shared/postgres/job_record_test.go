@@ -61,6 +61,26 @@ func TestJobRecord_Failures(t *testing.T) {
 	}
 }
 
+// A job that is in review because no run of it came to its end shows those runs.
+func TestJobRecord_Stopped(t *testing.T) {
+	t.Parallel()
+	db, ctx := open(t, 2), context.Background()
+	made, err := db.Insert(ctx, []job.New{newJob("k", "lane", 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range job.MaxLosses {
+		failed(t, db, made[0].ID, job.VerdictStopped, "stopped: the function's time is nearly over")
+	}
+	got, err := db.JobRecord(ctx, made[0].ID)
+	if err != nil || got.State != job.NeedsReview || got.Losses != job.MaxLosses {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if len(got.Failures) != job.MaxLosses || got.Failures[0].What != "lost" || got.Failures[0].Error != "stopped: the function's time is nearly over" {
+		t.Errorf("failures %+v", got.Failures)
+	}
+}
+
 // Whoever asks again to cancel a job that runs hides nothing that happened to it.
 func TestCancel_IsNotedOnce(t *testing.T) {
 	t.Parallel()
