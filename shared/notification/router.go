@@ -64,7 +64,11 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out, err := a.serve(ctx, c)
 	if err != nil {
 		p := a.problem(ctx, err)
-		if p.Status >= http.StatusInternalServerError {
+		switch {
+		case p.Status < http.StatusInternalServerError:
+		case errors.Is(ctx.Err(), context.Canceled): // who asked has left, like a page that asks another question
+			a.d.Log.WarnContext(ctx, "api caller left", obs.Error, err.Error(), "path", r.Method+" "+r.URL.Path)
+		default:
 			a.d.Log.ErrorContext(ctx, "api call failed", obs.Error, err.Error(), "path", r.Method+" "+r.URL.Path)
 		}
 		p.write(w)

@@ -103,7 +103,7 @@ func play(ctx context.Context, p player, server *tracker.Server, agent *tracker.
 		press("5 ★"), sees("Спасибо за оценку"), says("Быстро и вежливо"), sees("отзыв передан"),
 		ticket(func(t tracker.Ticket) bool { return t.Fields["supportRemark"] != "" }), ticket(commented("Быстро и вежливо")),
 		says("Опять мигает!"), sees("Вернуть его в работу"), press("Вернуть " + key + " · Не печатает принтер"),
-		sees("возвращается"), ticket(func(t tracker.Ticket) bool { return t.Status == "reopened" }), ticket(commented("Опять мигает")),
+		sees("Возвращаем в работу"), ticket(func(t tracker.Ticket) bool { return t.Status == "reopened" }), ticket(commented("Опять мигает")),
 	}
 	for i, s := range steps {
 		if err := s(ctx); err != nil {

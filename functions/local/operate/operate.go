@@ -56,7 +56,7 @@ func commands() []command {
 		{"cancel", "<job>...", "ends jobs; one that runs ends at its next checkpoint", (*Operator).cancel},
 		{"grant", "<messenger>:<user> <role,...>", "gives a person roles in place of their own: agent, admin, analyst, operator, none", (*Operator).grant},
 		{"jobs", "[show|replay|cancel|settle|dead] ...", "lists jobs (--state, --kind, --lane, --request, --error, --before; those in review by default), shows, replays, cancels, settles them; dead lists what queues gave up", (*Operator).list},
-		{"key", "<name> <role> [<messenger>:<user>]", "makes an API key; whose tests go to that person", (*Operator).key},
+		{"key", "<name> <role> [<messenger>:<user>]", "makes an API key; the tests that it sends to oneself go to that person", (*Operator).key},
 		{"keys", "", "lists the API keys", (*Operator).keys},
 		{"revoke", "<name>", "ends an API key", (*Operator).revoke},
 		{"load", "--since <day>", "loads the history of tickets into the analytics; may be broken off and started again", (*Operator).load},
