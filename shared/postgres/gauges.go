@@ -103,12 +103,12 @@ func (db *DB) Gauges(ctx context.Context) (r gauge.Reading, now time.Time, err e
 	return r, now, nil
 }
 
-// Backlog counts the due jobs of a queue that nobody has begun, among so many of all
-// queues as are counted at all.
+// Backlog counts the due jobs of a queue that nobody has begun, no further than others are
+// counted.
 func (db *DB) Backlog(ctx context.Context, queue string) (n int, err error) {
 	err = db.pool.QueryRow(ctx, `SELECT count(*) FROM (
-		SELECT queue FROM jobs WHERE open AND held_at IS NULL AND state <> 'running' AND run_at <= clock_timestamp() LIMIT $2) b
-		WHERE queue = $1`, queue, countedMost).Scan(&n)
+		SELECT FROM jobs WHERE open AND held_at IS NULL AND state <> 'running' AND run_at <= clock_timestamp() AND queue = $1 LIMIT $2) b`,
+		queue, countedMost).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("count backlog: %w", err)
 	}

@@ -107,3 +107,14 @@ func TestDuty_Noted(t *testing.T) {
 		t.Errorf("duties %v, want %v", got, want)
 	}
 }
+
+// What waits in another queue, however much, hides no backlog.
+func TestBacklog_BehindAnothers(t *testing.T) {
+	t.Parallel()
+	db, url := openURL(t, 2)
+	exec(t, url, `INSERT INTO jobs (queue, kind, key, lane, strict, payload)
+		SELECT CASE WHEN n <= 100000 THEN 'tickets' ELSE 'broadcasts' END, 'k', n, 'lane ' || lpad(n::text, 6, '0'), true, '{}' FROM generate_series(1, 100010) n`)
+	if n, err := db.Backlog(context.Background(), "broadcasts"); err != nil || n != 10 {
+		t.Errorf("%d, %v, want 10", n, err)
+	}
+}
