@@ -85,16 +85,18 @@ func (o *Operator) keys(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	const form = "2006-01-02 15:04"
+	if len(all) == 0 {
+		o.say("No keys.")
+	}
 	for _, k := range all {
 		used, state := "never used", ""
 		if k.UsedAt != nil {
-			used = "used " + k.UsedAt.Format(form)
+			used = "used " + at(*k.UsedAt)
 		}
 		if k.RevokedAt != nil {
-			state = ", revoked " + k.RevokedAt.Format(form)
+			state = ", revoked " + at(*k.RevokedAt)
 		}
-		o.say("%-24s %-9s made %s, %s%s", k.Name, k.Role, k.CreatedAt.Format(form), used, state)
+		o.say("%-24s %-9s made %s, %s%s", k.Name, k.Role, at(k.CreatedAt), used, state)
 	}
 	return nil
 }
@@ -146,7 +148,7 @@ func (o *Operator) personOf(ctx context.Context, db *postgres.DB, user string) (
 	}
 	id, err := db.PersonOfUser(ctx, m, number)
 	if errors.Is(err, job.ErrNotFound) {
-		return 0, fmt.Errorf("nobody has written as %s", user)
+		return 0, fmt.Errorf("nobody has written as %s: they have to send /start to the bot first", user)
 	}
 	return id, err
 }

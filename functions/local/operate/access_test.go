@@ -24,13 +24,16 @@ func TestKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if out := d.must("keys"); out != "No keys.\n" {
+		t.Errorf("keys when there are none: %q", out)
+	}
 	key, _, _ := strings.Cut(d.must("key", "crm", "admin", "telegram:1099511627999"), "\n")
 	hash := sha256.Sum256([]byte(key))
 	k, err := d.DB.KeyByHash(ctx, hash[:])
 	if err != nil || k == nil || k.Role != person.Admin || k.Person != p.ID || len(key) < 40 {
 		t.Fatalf("key %q is %+v, %v", key, k, err)
 	}
-	if out := d.must("keys"); !strings.Contains(out, "crm") || strings.Contains(out, key) {
+	if out := d.must("keys"); !strings.Contains(out, "crm") || !strings.Contains(out, " UTC, never used") || strings.Contains(out, key) {
 		t.Errorf("keys: %s", out)
 	}
 	if _, err := d.do("key", "crm", "admin"); err == nil || !strings.Contains(err.Error(), "revoke it first") {
