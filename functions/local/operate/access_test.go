@@ -33,7 +33,7 @@ func TestKeys(t *testing.T) {
 	if err != nil || k == nil || k.Role != person.Admin || k.Person != p.ID || len(key) < 40 {
 		t.Fatalf("key %q is %+v, %v", key, k, err)
 	}
-	if out := d.must("keys"); !strings.Contains(out, "crm") || !strings.Contains(out, " UTC, never used") || strings.Contains(out, key) {
+	if out := d.must("keys"); !strings.Contains(out, "crm") || !strings.Contains(out, " UTC, used ") || strings.Contains(out, key) {
 		t.Errorf("keys: %s", out)
 	}
 	if _, err := d.do("key", "crm", "admin"); err == nil || !strings.Contains(err.Error(), "revoke it first") {
