@@ -1,7 +1,7 @@
 // Words in English.
 
 export const en = {
-  title: 'Console', language: 'Русский', 'language.label': 'Переключить на русский', skip: 'Skip to content', close: 'Close', back: 'Back', loading: 'Loading…', actions: 'Actions',
+  title: 'Console', no: 'No. {id}', language: 'Русский', 'language.label': 'Переключить на русский', skip: 'Skip to content', close: 'Close', back: 'Back', loading: 'Loading…', actions: 'Actions',
   signout: 'Sign out', telegram: 'Telegram', vk: 'VK', today: 'today', yesterday: 'yesterday', tomorrow: 'tomorrow',
   'span.s': '{n} s', 'span.min': '{n} min', 'span.h': '{n} h', 'span.d': '{n} d', 'span.from': 'from {day}', 'span.to': 'to {day}',
   'role.customer': 'customer', 'role.agent': 'support agent', 'role.admin': 'admin', 'role.analyst': 'analyst', 'role.operator': 'operator',

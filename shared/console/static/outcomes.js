@@ -97,7 +97,7 @@ async function recipients(id, outcome, list, wanted) {
 
 function row(r, odd) {
   return h('tr', null,
-    h('td', { text: r.customer ? `№ ${r.customer}` : t('recipient.erased') }),
+    h('td', { text: r.customer ? t('no', { id: r.customer }) : t('recipient.erased') }),
     h('td', null, h('span', { class: `brand small ${r.messenger}` }), t(r.messenger)),
     odd && h('td', { class: 'soft', text: reason(r.error) }),
     h('td', { class: 'soft' }, r.at && h('time', { dateTime: r.at, title: exact(r.at), text: when(r.at) })));

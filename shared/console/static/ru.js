@@ -1,7 +1,7 @@
 // Words in Russian.
 
 export const ru = {
-  title: 'Консоль', language: 'English', 'language.label': 'Switch to English', skip: 'К содержанию', close: 'Закрыть', back: 'Назад', loading: 'Загружаем…', actions: 'Действия',
+  title: 'Консоль', no: '№ {id}', language: 'English', 'language.label': 'Switch to English', skip: 'К содержанию', close: 'Закрыть', back: 'Назад', loading: 'Загружаем…', actions: 'Действия',
   signout: 'Выйти', telegram: 'Telegram', vk: 'ВКонтакте', today: 'сегодня', yesterday: 'вчера', tomorrow: 'завтра',
   'span.s': '{n} с', 'span.min': '{n} мин', 'span.h': '{n} ч', 'span.d': '{n} д', 'span.from': 'с {day}', 'span.to': 'по {day}',
   'role.customer': 'клиент', 'role.agent': 'агент поддержки', 'role.admin': 'администратор', 'role.analyst': 'аналитик', 'role.operator': 'оператор',

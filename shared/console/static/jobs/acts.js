@@ -56,7 +56,7 @@ export async function decide(name, job, done) {
   lookAtWaiting();
 }
 
-const subject = (job) => h('p', null, h('strong', { text: kindWords(job.kind) }), ` · № ${job.id}`);
+const subject = (job) => h('p', null, h('strong', { text: kindWords(job.kind) }), ` · ${t('no', { id: job.id })}`);
 
 function askReplay(job) {
   return {

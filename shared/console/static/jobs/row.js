@@ -18,7 +18,7 @@ function link(job) {
   const messenger = messengerOf(job);
   return h('a', { class: 'row', href: `#/jobs/${job.id}` },
     h('span', { class: 'row-main' }, h('strong', { class: 'row-title', text: kindWords(job.kind) }),
-      h('small', { class: 'soft' }, `№ ${job.id}`, messenger && ` · ${t(messenger)}`, job.error && [' · ', h('span', { lang: 'en', text: job.error })])),
+      h('small', { class: 'soft' }, t('no', { id: job.id }), messenger && ` · ${t(messenger)}`, job.error && [' · ', h('span', { lang: 'en', text: job.error })])),
     pill(job),
     h('span', { class: 'job-stage' }, h('small', { text: stepWords(job) }), h('small', { class: 'soft', text: triesWords(job) })),
     time(job));

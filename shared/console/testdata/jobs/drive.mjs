@@ -312,10 +312,15 @@ await script(async () => {
     await said(english, '4 jobs are shown');
     await english.getByText('The reconciler stands still').waitFor();
     await picture(english, 'english');
+    await row(english, 65).getByText('No. 65').waitFor();
     await go(english, '#/jobs/65');
     await english.getByRole('heading', { name: 'Create a ticket' }).waitFor();
     await english.getByText('A replay makes no second ticket').waitFor();
-    assert.equal(await english.evaluate(() => document.body.innerText.replace('Русский', '').match(/[а-яё]+/gi)), null);
+    await button(english, 'Replay').click();
+    await english.getByRole('dialog').getByText('Create a ticket · No. 65').waitFor();
+    assert.equal(await english.evaluate(() => document.body.innerText.replace('Русский', '').match(/[а-яё№]+/gi)), null);
+    await english.keyboard.press('Escape');
+    await english.getByRole('dialog').waitFor({ state: 'detached' });
     await picture(english, 'english-job', { fullPage: true });
     await english.context().close();
   });
