@@ -82,6 +82,12 @@ func prints(v any) map[string]string {
 	if err := gob.NewEncoder(&b).Encode(v); err == nil {
 		all["gob"] = b.String()
 	}
+	if s, ok := v.(fmt.Stringer); ok { // as code that has only texts to pass on calls it
+		all["String"] = s.String()
+	}
+	if s, ok := v.(fmt.GoStringer); ok {
+		all["GoString"] = s.GoString()
+	}
 	all["slog JSON"] = logged(v, func(b *bytes.Buffer) slog.Handler { return slog.NewJSONHandler(b, nil) })
 	all["slog text"] = logged(v, func(b *bytes.Buffer) slog.Handler { return slog.NewTextHandler(b, nil) })
 	return all
