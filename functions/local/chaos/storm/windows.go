@@ -170,13 +170,27 @@ func (l *Balance) excuses(b *Books, c Call) bool {
 	return false
 }
 
-// refusals: in the calm no service refuses a call for being one too many, unless a process
+// bunched is the share of a service's calls in the calm that a busy machine may bring so
+// close together that the service refuses one; calls made too fast are more.
+const bunched = 0.01
+
+// refusals: in the calm no service refuses calls for being too many, unless a process
 // took its share beside what the limiter gave to the others.
 func (l *Balance) refusals(b *Books) {
+	calls, refused := map[string]int{}, map[string][]string{}
 	for _, c := range b.Calls {
+		if !c.At.Before(b.Struck) {
+			continue
+		}
+		calls[c.Service]++
 		beside := slices.ContainsFunc(b.Alone, func(a Alone) bool { return !c.At.Before(a.From) && !c.At.After(a.To.Add(ownAhead+short)) })
-		if c.Refused && c.At.Before(b.Struck) && !beside {
-			l.wrong("%s refused %s in the calm for being too many", c.Service, strings.Join([]string{c.Method, c.Chat}, " "))
+		if c.Refused && !beside {
+			refused[c.Service] = append(refused[c.Service], strings.TrimSpace(c.Method+" "+c.Chat))
+		}
+	}
+	for service, all := range refused {
+		if n := len(all); float64(n) > math.Ceil(bunched*float64(calls[service])) {
+			l.wrong("%s refused %d of %d calls in the calm for being too many, first %s", service, n, calls[service], all[0])
 		}
 	}
 }

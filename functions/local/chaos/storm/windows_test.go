@@ -21,6 +21,14 @@ func flood(b *storm.Books, n int, seconds float64, like storm.Call) {
 	}
 }
 
+// refuse lets so many of a hundred calls in the calm be refused.
+func refuse(b *storm.Books, n int) {
+	places(b)
+	for i := range 99 {
+		b.Calls = append(b.Calls, storm.Call{Service: "telegram", Method: "getFile", At: at(3), Refused: i < n})
+	}
+}
+
 func give(b *storm.Books, n int, seconds float64, key string) {
 	for i := range n {
 		b.Places = append(b.Places, storm.Place{Key: key, At: at(30 + seconds*float64(i)/float64(n))})
@@ -54,10 +62,9 @@ func TestBalance_Windows(t *testing.T) {
 			b.Thaws = []storm.Thaw{{Process: 1, At: at(30)}}
 		}, "Telegram, all chats, arrived within 10s: 331"},
 		"refused in the calm": {func(b *storm.Books) {
-			places(b)
-			b.Calls[0].Refused = true
+			refuse(b, 2)
 			b.Alone = []storm.Alone{{From: at(3.1), To: at(60)}}
-		}, "telegram refused sendMessage " + ivan + " in the calm"},
+		}, "telegram refused 2 of 100 calls in the calm for being too many, first getFile"},
 	}.check(t)
 	most := func(name string) func(*storm.Balance) int {
 		return func(b *storm.Balance) int {
@@ -85,9 +92,9 @@ func TestBalance_Windows(t *testing.T) {
 			flood(b, 331, 0.9, toAll)
 			b.Wipes = []time.Time{at(30)}
 		}, func(b *storm.Balance) int { return b.Wiped }, 331},
+		"one of a hundred is refused in the calm": {func(b *storm.Books) { refuse(b, 1) }, most(all), 1},
 		"refused beside a process that is alone": {func(b *storm.Books) {
-			places(b)
-			b.Calls[0].Refused = true
+			refuse(b, 2)
 			b.Alone = []storm.Alone{{From: at(2), To: at(2.5)}}
 		}, most(all), 1},
 		"refused in the storm": {func(b *storm.Books) { b.Calls[1].Refused = true }, most(all), 1},
