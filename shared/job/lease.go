@@ -10,13 +10,15 @@ import (
 	"supportbot/shared/obs"
 )
 
-// The lease of a lane.
-const (
-	Lease      = 60 * time.Second
-	RenewEvery = 20 * time.Second
-	// leaseMargin is how much of the lease an external call must find left.
-	leaseMargin = 5 * time.Second
-)
+// Lease is how long whoever works on a lane keeps it unheard of, unless it is told
+// otherwise (Worker.Lease).
+const Lease = 60 * time.Second
+
+// RenewEvery is how often a lease of that length is renewed.
+func RenewEvery(lease time.Duration) time.Duration { return lease / 3 }
+
+// leaseMargin is how much of the lease an external call must find left.
+const leaseMargin = 5 * time.Second
 
 // Clock reads the process's two clocks. A frozen instance stops the monotonic
 // one, an adjusted machine moves the wall clock: a lease counts as over when
@@ -46,6 +48,7 @@ func (c Clock) now() instant { return instant{c.Mono(), c.Wall()} }
 // lease is the right to work on a lane, as its holder sees it.
 type lease struct {
 	clock Clock
+	lasts time.Duration
 	lane  string
 	token string
 
@@ -58,7 +61,7 @@ func (l *lease) valid() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.clock.now()
-	left := Lease - leaseMargin
+	left := l.lasts - leaseMargin
 	return now.mono-l.asked.mono < left && now.wall.Sub(l.asked.wall) < left
 }
 

@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"supportbot/shared/env"
 	"supportbot/shared/job"
+	"supportbot/shared/postgres"
 )
 
 func TestLease_RenewalFailsDuringAnExternalCall(t *testing.T) {
@@ -317,5 +319,42 @@ func TestSystemClock_Wall(t *testing.T) {
 	t.Parallel()
 	if now := job.SystemClock().Wall(); now != now.Round(0) {
 		t.Errorf("%s has a monotonic reading", now)
+	}
+}
+
+// TestLease_Shorter: who is told so keeps a lane for less, in the store as by its own clock.
+func TestLease_Shorter(t *testing.T) {
+	t.Parallel()
+	const short = 15 * time.Second
+	r := newRig(t, 2)
+	db, err := postgres.Open(postgres.Config{URL: env.NewSecret(r.url), MaxConns: 2, Lease: short})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	made := r.insertOnly(newJob("k", "lane", 1), newJob("next", "lane", 2))
+	holder := func(when string) string {
+		token, left := r.leased()
+		if left <= 0 || left > short {
+			t.Errorf("%s: %s are left of the lease, want at most %s", when, left, short)
+		}
+		return token
+	}
+	clock := newFakeClock()
+	w := r.worker(func(ctx context.Context, run *job.Run) (job.Outcome, error) {
+		if err := db.Renew(ctx, "lane", holder(run.Key)); err != nil {
+			t.Error(err)
+		}
+		holder(run.Key + ", renewed")
+		if run.Key == "next" {
+			clock.move(11*time.Second, 11*time.Second)
+		}
+		return job.Outcome{}, run.Begin(ctx, "effect", nil)
+	})
+	w.Store, w.Lease, w.Clock = db, short, clock.clock()
+	r.work(w, made[0].ID)
+	r.wantState("k", job.Completed)
+	if got := r.find("next").Stage; got != "" {
+		t.Errorf("stage %q: a call was begun with four seconds left of the lease", got)
 	}
 }

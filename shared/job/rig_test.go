@@ -203,6 +203,21 @@ func (r *rig) exec(sql string, args ...any) {
 	}
 }
 
+// leased gives the token of the lane called lane, and how long its lease lasts yet.
+func (r *rig) leased() (token string, left time.Duration) {
+	r.t.Helper()
+	conn, err := pgx.Connect(context.Background(), r.url)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	err = conn.QueryRow(context.Background(), `SELECT lease_token::text, lease_until - clock_timestamp() FROM lanes WHERE name = 'lane'`).Scan(&token, &left)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return token, left
+}
+
 // later lets all waits and leases end and all hints get old.
 func (r *rig) later() {
 	r.t.Helper()

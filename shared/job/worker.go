@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -36,7 +37,9 @@ type Worker struct {
 	// a function at its time-out, with all calls of the instance, and does not document
 	// that the context tells when. 0: as long as it takes.
 	Limit time.Duration
-	// RenewTick gives the ticks of the lease's renewal; nil means every 20 s.
+	// Lease is how long the lease of a lane lasts, the store's too; 0: Lease.
+	Lease time.Duration
+	// RenewTick gives the ticks of the lease's renewal; nil means by RenewEvery.
 	RenewTick func() (ticks <-chan time.Time, stop func())
 }
 
@@ -65,7 +68,7 @@ func (w *Worker) Work(ctx context.Context, id int64) error {
 	}
 	left := claim.Left
 	if claim.Job != nil {
-		l := &lease{clock: w.Clock, lane: claim.Lane, token: token, asked: start}
+		l := &lease{clock: w.Clock, lasts: cmp.Or(w.Lease, Lease), lane: claim.Lane, token: token, asked: start}
 		if left, err = w.drain(ctx, l, claim.Job, start); err != nil {
 			return err
 		}
@@ -120,7 +123,7 @@ func (w *Worker) ticks() (<-chan time.Time, func()) {
 	if w.RenewTick != nil {
 		return w.RenewTick()
 	}
-	t := time.NewTicker(RenewEvery)
+	t := time.NewTicker(RenewEvery(cmp.Or(w.Lease, Lease)))
 	return t.C, t.Stop
 }
 

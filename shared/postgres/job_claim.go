@@ -82,7 +82,7 @@ RETURNING EXISTS (SELECT FROM jobs j WHERE j.lane = ` + idleLane + ` AND j.open 
 // Claim implements job.Store: one round trip, one transaction.
 func (db *DB) Claim(ctx context.Context, queue string, id int64, token string) (job.Claim, error) {
 	b := &pgx.Batch{}
-	b.Queue(takeLane, id, token, job.Lease.Seconds(), queue)
+	b.Queue(takeLane, id, token, db.lease.Seconds(), queue)
 	b.Queue(rescueLane, token, job.MaxLosses)
 	b.Queue(startHead, token)
 	b.Queue(releaseIdle)
@@ -177,7 +177,7 @@ func scanJob(row pgx.Row, more ...any) (*job.Job, error) {
 func (db *DB) Renew(ctx context.Context, lane, token string) error {
 	tag, err := db.pool.Exec(ctx, `
 		UPDATE lanes SET lease_until = clock_timestamp() + make_interval(secs => $3)
-		WHERE name = $1 AND lease_token = $2 RETURNING `+notDurable, lane, token, job.Lease.Seconds())
+		WHERE name = $1 AND lease_token = $2 RETURNING `+notDurable, lane, token, db.lease.Seconds())
 	if err != nil {
 		return fmt.Errorf("renew lease: %w", err)
 	}

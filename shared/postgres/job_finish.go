@@ -68,12 +68,12 @@ func (db *DB) Finish(ctx context.Context, f job.Finish) (done job.Finished, err 
 	switch {
 	case f.Verdict == job.VerdictHeld:
 		err = db.inTx(ctx, func(tx pgx.Tx) error {
-			done, err = hold(ctx, tx, f)
+			done, err = db.hold(ctx, tx, f)
 			return err
 		})
 	case f.Verdict == job.VerdictCompleted && len(f.Insert) > 0:
 		err = db.inTx(ctx, func(tx pgx.Tx) error {
-			if done, err = endRun(ctx, tx, f); err != nil {
+			if done, err = db.endRun(ctx, tx, f); err != nil {
 				return err
 			}
 			done.Inserted, err = insertJobs(ctx, tx, f.Insert)
@@ -81,7 +81,7 @@ func (db *DB) Finish(ctx context.Context, f job.Finish) (done job.Finished, err 
 		})
 	default:
 		err = again(func() error {
-			done, err = endRun(ctx, db.pool, f)
+			done, err = db.endRun(ctx, db.pool, f)
 			return err
 		})
 	}
@@ -97,9 +97,9 @@ func (db *DB) Finish(ctx context.Context, f job.Finish) (done job.Finished, err 
 // nor given back. It is repeated only where the database has undone it (again): after a
 // commit whose answer was lost, a repetition would give back the lane of the next job,
 // which runs under the same token.
-func endRun(ctx context.Context, q session, f job.Finish) (done job.Finished, err error) {
+func (db *DB) endRun(ctx context.Context, q session, f job.Finish) (done job.Finished, err error) {
 	b := &pgx.Batch{}
-	b.Queue(keepLane, f.Job.Lane.Name, f.Token, job.Lease.Seconds())
+	b.Queue(keepLane, f.Job.Lane.Name, f.Token, db.lease.Seconds())
 	b.Queue(finishJob, f.Job.ID, f.Token, string(f.Verdict), job.Attempts, job.MaxLosses,
 		f.Delay.Seconds(), clean(f.Error), jsonArg(f.Result))
 	if f.Next {
@@ -134,8 +134,8 @@ func readEnd(res pgx.BatchResults, next bool) (done job.Finished, err error) {
 
 // hold makes a running job wait for another, whose row it locks meanwhile: the
 // other cannot end unseen.
-func hold(ctx context.Context, tx pgx.Tx, f job.Finish) (job.Finished, error) {
-	if _, err := tx.Exec(ctx, keepLane, f.Job.Lane.Name, f.Token, job.Lease.Seconds()); err != nil {
+func (db *DB) hold(ctx context.Context, tx pgx.Tx, f job.Finish) (job.Finished, error) {
+	if _, err := tx.Exec(ctx, keepLane, f.Job.Lane.Name, f.Token, db.lease.Seconds()); err != nil {
 		return job.Finished{}, fmt.Errorf("lock lane: %w", err)
 	}
 	var target job.State
@@ -157,7 +157,7 @@ func hold(ctx context.Context, tx pgx.Tx, f job.Finish) (job.Finished, error) {
 			return job.Finished{}, job.ErrLost
 		}
 	}
-	return endRun(ctx, tx, f)
+	return db.endRun(ctx, tx, f)
 }
 
 // Head implements job.Store. It is called after the lane was released, in a

@@ -8,6 +8,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ import (
 type Config struct {
 	URL      env.Secret
 	MaxConns int
+	Lease    time.Duration // of lanes; 0: job.Lease
 }
 
 // ConfigFrom reads DATABASE_URL and DATABASE_MAX_CONNS (default 4).
@@ -35,7 +37,8 @@ func ConfigFrom(r *env.Reader) Config {
 
 // DB is a pool of connections; its methods are the stores of the use cases.
 type DB struct {
-	pool *pgxpool.Pool
+	pool  *pgxpool.Pool
+	lease time.Duration // of lanes
 }
 
 // Open prepares a pool. It connects on first use.
@@ -54,7 +57,7 @@ func Open(cfg Config) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	return &DB{pool: pool}, nil
+	return &DB{pool: pool, lease: cmp.Or(cfg.Lease, job.Lease)}, nil
 }
 
 // Close closes the pool.

@@ -30,6 +30,8 @@ type Runtime struct {
 	Hook func(point string)
 	// Now is the clock of the machine if nil; chaos runs put it wrong.
 	Now func() time.Time
+	// Lease is how long leases of lanes last, if not job.Lease; chaos runs shorten it.
+	Lease time.Duration
 }
 
 // Clock is the wall clock that a function reads.
@@ -72,6 +74,7 @@ func NewCore(rt Runtime) (Core, error) {
 	if err := rt.Env.Err(); err != nil {
 		return Core{}, err
 	}
+	cfg.Lease = rt.Lease
 	db, err := postgres.Open(cfg)
 	if err != nil {
 		return Core{}, err
@@ -100,6 +103,6 @@ func (c Core) Worker(rt Runtime, queue string, kinds ...map[string]job.Kind) *jo
 	}
 	return &job.Worker{
 		Queue: queue, Kinds: all, Store: c.DB, Publisher: c.Publisher,
-		Log: rt.Log, Clock: clock, Hook: rt.Hook, Limit: c.limit,
+		Log: rt.Log, Clock: clock, Lease: rt.Lease, Hook: rt.Hook, Limit: c.limit,
 	}
 }

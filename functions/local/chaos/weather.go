@@ -30,6 +30,7 @@ func weather(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags.Float64Var(&minutes, "minutes", 3, "how long customers live, the calm before the storm included")
 	flags.IntVar(&o.Customers, "customers", 300, "half of them in each messenger")
 	flags.IntVar(&o.Processes, "processes", 3, "how many run all functions")
+	flags.DurationVar(&o.Lease, "lease", 15*time.Second, "how long the leases of lanes last; in production a minute")
 	flags.BoolVar(&o.Hurry, "hurry", false, "let leases elapse in the databases instead of waiting for them, after the storm")
 	flags.StringVar(&dir, "dir", "/var/tmp", "a `folder` on disk for the databases and the log")
 	if err := flags.Parse(args); err != nil {

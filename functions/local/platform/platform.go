@@ -47,6 +47,7 @@ type Config struct {
 	Tick   time.Duration      // of the reconciler; 0: a minute, as in the cloud
 	Hook   func(point string) // for crash tests
 	Now    func() time.Time   // nil: the machine's clock
+	Lease  time.Duration      // of lanes; 0: job.Lease
 }
 
 // Times of the local triggers, in the order that the cloud needs: the queue's
@@ -137,6 +138,7 @@ func openQueue(lookup func(string) (string, bool)) (Queue, error) {
 func (p *Platform) runtime(function string) wiring.Runtime {
 	return wiring.Runtime{
 		Env: env.NewReaderFrom(p.cfg.Lookup), Log: p.cfg.Log(function), Queue: p.queue, Hook: p.cfg.Hook, Now: p.cfg.Now,
+		Lease: p.cfg.Lease,
 	}
 }
 

@@ -33,6 +33,9 @@ const QueueVariable = "CHAOS_QUEUE"
 // AheadVariable says how far a process's clock is ahead from the beginning.
 const AheadVariable = "CHAOS_AHEAD"
 
+// LeaseVariable says how long the leases of lanes last, if not job.Lease.
+const LeaseVariable = "CHAOS_LEASE"
+
 // skewed says in front of a duration how far the process's clock is wrong.
 const skewed = "clock "
 
@@ -48,12 +51,20 @@ func Work(ctx context.Context) error {
 	if ahead, ok := lookup(AheadVariable); ok {
 		clock.put(ahead)
 	}
+	var lease time.Duration
+	if text, ok := lookup(LeaseVariable); ok {
+		var err error
+		if lease, err = time.ParseDuration(text); err != nil {
+			return fmt.Errorf("read %s: %w", LeaseVariable, err)
+		}
+	}
 	p, err := platform.New(platform.Config{
 		Lookup: lookup,
 		Log:    func(f string) *slog.Logger { return obs.NewLogger(os.Stderr, f, slog.LevelInfo) },
 		Queue:  platform.RemoteQueue(address),
 		Tick:   time.Second,
 		Now:    clock.now,
+		Lease:  lease,
 	})
 	if err != nil {
 		return err

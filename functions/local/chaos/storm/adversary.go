@@ -66,8 +66,8 @@ func (a *adversary) strike(ctx context.Context, b blow) {
 	case killed:
 		a.happen(b.kind)
 		place.Present().Kill()
-	case frozen:
-		a.freeze(ctx, n, b.last)
+	case frozen, stranded:
+		a.freeze(ctx, n, b)
 	case restarted:
 		a.fail(a.restart(ctx, b.many, b.last))
 	case wiped:

@@ -11,11 +11,11 @@ import (
 	"supportbot/shared/sandbox/fault"
 )
 
-func (a *adversary) freeze(ctx context.Context, n int, d time.Duration) {
+func (a *adversary) freeze(ctx context.Context, n int, b blow) {
 	p := a.w.places[n].Present()
-	a.happen(frozen)
+	a.happen(b.kind)
 	p.Freeze()
-	_ = sleep(ctx, d)
+	_ = sleep(ctx, b.last)
 	a.mu.Lock()
 	a.thaws = append(a.thaws, Thaw{n, time.Now()})
 	a.crashes = append(a.crashes, time.Now())

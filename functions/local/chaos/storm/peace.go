@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-
-	"supportbot/shared/job"
 )
 
 const (
@@ -15,8 +13,8 @@ const (
 	settling = 500 * time.Millisecond
 
 	// What the last fault left behind may still come twice, when a lease of its is over:
-	// books that balance have to do so again after that.
-	afterwards = job.Lease + 10*time.Second
+	// books that balance have to do so again that long after it.
+	afterwards = 10 * time.Second
 
 	// In a hurry the same by rounds: how many until everything has to be at rest, and how
 	// long each is at the most.
@@ -123,7 +121,7 @@ func (p *peace) again() bool {
 	if p.w.Hurry {
 		return p.rounds > p.first
 	}
-	return time.Since(p.balanced) > afterwards
+	return time.Since(p.balanced) > p.w.Lease+afterwards
 }
 
 func (p *peace) balances(ctx context.Context) error {

@@ -26,6 +26,7 @@ type blow struct {
 const (
 	killed    = "process killed with -9"
 	frozen    = "process frozen"
+	stranded  = "process frozen for longer than its leases" // it goes on when others have its work
 	restarted = "Postgres restarted"
 	wiped     = "Redis wiped"
 	skewed    = "clock of a process wrong"
@@ -43,7 +44,7 @@ const (
 var kinds = []struct {
 	kind  string
 	mean  time.Duration
-	draw  func(r *rand.Rand, b *blow)
+	draw  func(r *rand.Rand, b *blow) // of what a blow is more than that
 	least int
 }{
 	{killed, 8 * time.Second, func(*rand.Rand, *blow) {}, 1},
@@ -66,8 +67,12 @@ func between(r *rand.Rand, from, to time.Duration) time.Duration {
 	return (from + time.Duration(r.Int64N(int64(to-from)))).Round(time.Millisecond)
 }
 
-// plan gives the blows of a storm, by nothing but the seed and how long it is.
-func plan(seed uint64, storm time.Duration) (all []blow) {
+// stranding is of how many times that a process is frozen in a long storm one is longer
+// than its leases.
+const stranding = 3
+
+// plan gives the blows of a storm, by nothing but the seed, and how long it and a lease are.
+func plan(seed uint64, storm, lease time.Duration) (all []blow) {
 	for i, k := range kinds {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		for n := range max(1, k.least, int(storm/k.mean)) {
@@ -77,6 +82,8 @@ func plan(seed uint64, storm time.Duration) (all []blow) {
 			}
 			k.draw(r, &b)
 			switch {
+			case k.kind == frozen && storm >= wholeStorm && n%stranding == 0:
+				b.kind, b.last = stranded, b.last+lease
 			case k.kind != ailing:
 			case storm < wholeStorm && n < len(visible):
 				b.unheard(n)
@@ -117,7 +124,7 @@ func (b *blow) thorough(n int) {
 func (b blow) String() string {
 	var more strings.Builder
 	switch b.kind {
-	case killed, frozen, skewed, crammed:
+	case killed, frozen, stranded, skewed, crammed:
 		fmt.Fprintf(&more, " (%d)", b.who)
 	case restarted:
 		more.WriteString(": " + manners[b.many].name)

@@ -15,7 +15,7 @@ func TestPlan(t *testing.T) {
 	for seed := range uint64(50) {
 		for _, storm := range []time.Duration{10 * time.Second, 2 * time.Minute} {
 			count, tokens, met, unheard := map[string]int{}, map[int]bool{}, map[string]bool{}, map[string]bool{}
-			blows := plan(seed, storm)
+			blows := plan(seed, storm, 15*time.Second)
 			for _, b := range blows {
 				count[b.kind]++
 				if b.kind == revoked {
@@ -24,6 +24,9 @@ func TestPlan(t *testing.T) {
 				if b.kind == ailing {
 					met[services[b.who%len(services)].name+" "+string(b.rule.Kind)] = true
 					unheard[b.rule.Method] = unheard[b.rule.Method] || b.rule.Kind == fault.CloseAfter && b.at < storm/2
+				}
+				if long := b.last > 15*time.Second; long != (b.kind == stranded) {
+					t.Errorf("seed %d: %s", seed, b)
 				}
 				if b.at < 0 || b.at >= storm {
 					t.Errorf("seed %d: %s is after the storm", seed, b)
@@ -37,6 +40,9 @@ func TestPlan(t *testing.T) {
 			if len(tokens) != len(services) || count[skewed] < 2 {
 				t.Errorf("seed %d: tokens of %d services, %d wrong clocks", seed, len(tokens), count[skewed])
 			}
+			if want := storm >= wholeStorm; want != (count[stranded] > 1) {
+				t.Errorf("seed %d: %d times %s", seed, count[stranded], stranded)
+			}
 			if every := len(services) * (len(ailments) - 1); storm >= wholeStorm && len(met) != every { // one is there twice
 				t.Errorf("seed %d: %d ailments of %d", seed, len(met), every)
 			}
@@ -45,7 +51,7 @@ func TestPlan(t *testing.T) {
 					t.Errorf("seed %d: what became of %s is known each time", seed, v.method)
 				}
 			}
-			if !slices.Equal(blows, plan(seed, storm)) {
+			if !slices.Equal(blows, plan(seed, storm, 15*time.Second)) {
 				t.Errorf("seed %d gives another plan", seed)
 			}
 		}

@@ -29,6 +29,7 @@ func (w *world) work() error {
 		"TRACKER_TOKEN": trackerToken, "TRACKER_ORG_ID": "77", "TRACKER_QUEUE": "SUP", "TRACKER_WEBHOOK_SECRET": secret,
 		"TRACKER_RATE_PER_SECOND": fmt.Sprint(trackerLimit),
 		process.QueueVariable:     w.serve(platform.ServeQueue(w.queue)),
+		process.LeaseVariable:     w.Lease.String(),
 	}
 	w.trackerURL = w.serve(w.tracker)
 	w.vk.SetURL(w.serve(w.vk)) // of files

@@ -25,7 +25,7 @@ type sheet struct {
 	faults              tally
 	calm, storm         traffic
 	uncertain, reviews  []string
-	logged              int64
+	logged, lost        int64          // lines; leases, by processes that went on
 	refusals            map[string]int // by messengers, for being too many, by method
 	held                string         // what came to rest last
 	postscripts         int
@@ -40,9 +40,9 @@ type traffic struct {
 func (t traffic) rate() float64 { return float64(t.in+t.out) / t.took.Seconds() }
 
 func (s *sheet) head(out io.Writer) {
-	leases := fmt.Sprintf("leases %s renewed every %s, waited for", job.Lease, job.RenewEvery)
+	leases := fmt.Sprintf("leases %s renewed every %s, waited for", s.Lease, job.RenewEvery(s.Lease))
 	if s.Hurry {
-		leases = fmt.Sprintf("leases %s, let elapse in the databases when the storm is over, while nobody works", job.Lease)
+		leases = fmt.Sprintf("leases %s, let elapse in the databases when the storm is over, while nobody works", s.Lease)
 	}
 	_, _ = fmt.Fprintf(out, `storm: seed %d, %s of calm and %s of storm, %d processes, %d customers, half in each messenger
 databases on disk with default durability: Postgres with fsync and synchronous_commit, Redis with an append-only file synced each second
@@ -54,7 +54,7 @@ plan:
 // count reads what is told beside the balance.
 func (s *sheet) count(ctx context.Context, w *world) error {
 	s.calm, s.storm = w.traffic(s.began, s.struck), w.traffic(s.struck, s.over)
-	s.logged = w.log.written()
+	s.logged, s.lost = w.log.written()
 	for _, n := range w.asked {
 		if n.Taken {
 			s.news++
@@ -145,6 +145,7 @@ func (s *sheet) print(out io.Writer) {
 		row("calls and places", "compared but for what processes gave themselves, which were without the limiter for %s", b.Alone.Round(time.Millisecond))
 	}
 	row("refused for being too many", "%v", s.refusals)
+	row("leases lost by who went on", "%d", s.lost)
 	row("lines of logs", "%d", s.logged)
 	_ = p.Flush()
 	if len(b.Wrong) == 0 {

@@ -24,6 +24,7 @@ type Options struct {
 	Storm     time.Duration
 	Customers int
 	Processes int
+	Lease     time.Duration // of lanes
 	// The databases, with default durability; Postgres has its schema. Both are the
 	// storm's own: it restarts the one and empties the other.
 	Postgres, Redis *backend.Server
@@ -38,7 +39,7 @@ var ErrUnbalanced = errors.New("the books do not balance")
 
 // Play plays, and writes the plan and the balance sheet to out.
 func Play(ctx context.Context, o Options, out io.Writer) (err error) {
-	blows := plan(o.Seed, o.Storm)
+	blows := plan(o.Seed, o.Storm, o.Lease)
 	s := &sheet{Options: o}
 	s.head(out)
 	for _, b := range blows {

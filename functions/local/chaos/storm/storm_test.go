@@ -41,7 +41,7 @@ func TestChaos_Storm(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute) // only ends what hangs
 	defer cancel()
 	o := storm.Options{
-		Seed: 1, Calm: 4 * time.Second, Storm: 12 * time.Second, Customers: 8, Processes: 2, Hurry: true, Dir: t.TempDir(),
+		Seed: 1, Calm: 4 * time.Second, Storm: 12 * time.Second, Customers: 8, Processes: 2, Lease: 15 * time.Second, Hurry: true, Dir: t.TempDir(),
 		Postgres: backendtest.PostgresServer(t, backend.Options{Durable: true}),
 		Redis:    backendtest.RedisServer(t, backend.Options{Durable: true}),
 	}

@@ -22,6 +22,9 @@ const (
 	along = "the shared pace is back"
 )
 
+// ousted is what a process says whose work somebody else has.
+const ousted = "lease lost, stopped"
+
 // shown is how many lines with a canary are kept.
 const shown = 5
 
@@ -33,6 +36,7 @@ type watch struct {
 	mu    sync.Mutex
 	lines []string
 	n     int64
+	lost  int64   // leases, by processes that went on
 	away  []Alone // that are over
 	all   []*watched
 }
@@ -86,6 +90,9 @@ func (w *watch) take(o *watched, lines []byte) error {
 		case bytes.Contains(line, []byte(along)):
 			o.back()
 		}
+		if bytes.Contains(line, []byte(ousted)) {
+			w.lost++
+		}
 		if len(w.lines) < shown && w.spill.Match(line) {
 			w.lines = append(w.lines, "the log: "+string(bytes.TrimSpace(line)))
 		}
@@ -94,11 +101,11 @@ func (w *watch) take(o *watched, lines []byte) error {
 	return err
 }
 
-// written counts the lines.
-func (w *watch) written() int64 {
+// written counts the lines, and those that tell of a lease that was lost.
+func (w *watch) written() (lines, lost int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.n
+	return w.n, w.lost
 }
 
 func (w *watch) spilled() []string {

@@ -29,8 +29,8 @@ func TestWatch(t *testing.T) {
 			t.Errorf("kept %q, want %q at %d", lines, line, i)
 		}
 	}
-	if w.written() != 15 || strings.Count(out.String(), "\n") != 15 || !strings.Contains(out.String(), spilt[0]+"\n") {
-		t.Errorf("counted %d lines, wrote %q", w.written(), out.String())
+	if n, _ := w.written(); n != 15 || strings.Count(out.String(), "\n") != 15 || !strings.Contains(out.String(), spilt[0]+"\n") {
+		t.Errorf("counted %d lines, wrote %q", n, out.String())
 	}
 	if got := w.alone(); len(got) > 0 {
 		t.Errorf("nobody said that the pace was away: %v", got)
