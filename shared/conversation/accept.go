@@ -17,7 +17,8 @@ type input struct {
 	messenger.Event
 	key    string // what makes it one; the event's own key unless it comes again
 	again  bool
-	missed bool // it was not brought when it happened
+	missed bool   // it was not brought when it happened
+	mark   string // without which nothing is done (dialog.Lookup)
 }
 
 func (s *Service) input(ev messenger.Event) input {
@@ -50,7 +51,7 @@ func (s *Service) handle(ctx context.Context, in input) (*Accepted, error) {
 	if !ok {
 		return nil, fmt.Errorf("handle event: no sender for %s", bot(in.Address.Messenger, in.Address.Bot))
 	}
-	look := dialog.Lookup{Address: in.Address, Key: in.key, At: in.Time, Burst: s.d.Flood.Burst, Every: s.d.Flood.Every}
+	look := dialog.Lookup{Address: in.Address, Key: in.key, At: in.Time, Burst: s.d.Flood.Burst, Every: s.d.Flood.Every, Mark: in.mark}
 	if in.again || in.missed || in.leaves() { // many at once are nobody's doing
 		look.Burst = 0
 	}
@@ -61,6 +62,8 @@ func (s *Service) handle(ctx context.Context, in input) (*Accepted, error) {
 	s.d.Hook(StageLoaded)
 	t := &turn{s: s, in: in, sender: sender, token: newToken(), snap: snap}
 	switch snap.Verdict {
+	case dialog.Forgotten:
+		return nil, dialog.ErrForgotten
 	case dialog.Seen:
 		return t.done(Repeated), nil
 	case dialog.Banned:
@@ -129,6 +132,8 @@ func (t *turn) run(ctx context.Context) (*Accepted, error) {
 				return t.done(Handled), nil
 			}
 			return t.complete(ctx, Handled)
+		case dialog.Forgotten:
+			return nil, dialog.ErrForgotten
 		case dialog.Seen:
 			return t.done(Repeated), nil
 		case dialog.Repeated:

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"supportbot/shared/dialog"
 	"supportbot/shared/messenger"
 	"supportbot/shared/obs"
 )
@@ -63,6 +64,9 @@ func (s *Service) accept(ctx context.Context, in input) (*closing, error) {
 	defer cancel()
 	a, err := s.handle(limited, in)
 	c.took = s.d.Now().Sub(c.start)
+	if errors.Is(err, dialog.ErrForgotten) { // whoever asked tells it
+		return nil, err
+	}
 	if err != nil {
 		c.log(ctx, slog.LevelError, Unavailable, slog.String(obs.Error, err.Error()))
 		return nil, err

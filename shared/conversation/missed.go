@@ -8,11 +8,12 @@ import (
 
 // Missed handles an event that the messenger did not bring, but told of when it was
 // asked: as Webhook does, replies and the line in the log included. It may have been
-// handled long ago, or may be handled by a webhook at this moment. An error wraps
-// ErrUnavailable: the event has to be handled later.
-func (s *Service) Missed(ctx context.Context, ev messenger.Event) error {
+// handled long ago, or may be handled by a webhook at this moment; whoever calls has seen
+// a mark in the memory of that, and when it is gone, nothing is done. An error wraps
+// ErrUnavailable, and the event has to be handled later, or is dialog.ErrForgotten.
+func (s *Service) Missed(ctx context.Context, ev messenger.Event, mark string) error {
 	in := s.input(ev)
-	in.missed = true
+	in.missed, in.mark = true, mark
 	c, err := s.accept(ctx, in)
 	if err != nil {
 		return err

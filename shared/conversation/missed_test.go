@@ -11,12 +11,13 @@ import (
 	"supportbot/shared/conversation"
 	"supportbot/shared/dialog"
 	"supportbot/shared/messenger"
+	"supportbot/shared/redisdb"
 	"supportbot/shared/ticket"
 )
 
 func (b *bench) missed(s *conversation.Service, ev messenger.Event) {
 	b.t.Helper()
-	if err := s.Missed(context.Background(), ev); err != nil {
+	if err := s.Missed(context.Background(), ev, ""); err != nil {
 		b.t.Fatalf("take %s: %v", ev.Key, err)
 	}
 }
@@ -37,6 +38,45 @@ func TestMissed_IsHandledOnceWhoeverBringsIt(t *testing.T) {
 	lines := strings.Count(b.log.String(), `"msg":"event"`)
 	if quiet := strings.Count(b.log.String(), `"level":"DEBUG","msg":"event"`); lines < 3 || quiet != 2 {
 		t.Errorf("%d lines, %d of them of what was not missed: %s", lines, quiet, b.log)
+	}
+}
+
+// Nobody knows of what was handled before Redis was emptied: a message that the history
+// has is not handled once more, whenever that was.
+func TestMissed_MemoryIsLost(t *testing.T) {
+	t.Parallel()
+	for name, at := range map[string]conversation.Stage{"before": "", "amid": conversation.StageLoaded} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			ctx, memory := context.Background(), redisdb.NewMemory(b.client)
+			wipe := func(now conversation.Stage) {
+				if now != at {
+					return
+				}
+				if err := b.client.FlushDB(ctx).Err(); err != nil {
+					t.Error(err)
+				}
+			}
+			s, ev := b.service(nil), b.message("/menu")
+			if err := memory.Mark(ctx, "m"); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Missed(ctx, ev, "m"); err != nil {
+				t.Fatal(err)
+			}
+			wipe("")
+			if err := b.service(wipe).Missed(ctx, b.message("/menu"), "m"); !errors.Is(err, dialog.ErrForgotten) {
+				t.Errorf("got %v, want ErrForgotten", err)
+			}
+			b.wantTexts("menu")
+			if lines := strings.Count(b.log.String(), `"msg":"event"`); lines != 1 {
+				t.Errorf("%d lines of events, want one", lines)
+			}
+			if n, err := b.client.DBSize(ctx).Result(); n != 0 || err != nil {
+				t.Errorf("%d keys were written, %v", n, err)
+			}
+		})
 	}
 }
 
@@ -159,7 +199,7 @@ func TestMissed_StoresAway(t *testing.T) {
 	s := b.service(nil)
 	ev := b.message("/menu")
 	b.records.set(errors.New("away"))
-	if err := s.Missed(context.Background(), ev); !errors.Is(err, conversation.ErrUnavailable) {
+	if err := s.Missed(context.Background(), ev, ""); !errors.Is(err, conversation.ErrUnavailable) {
 		t.Errorf("got %v, want ErrUnavailable", err)
 	}
 	b.records.set(nil)

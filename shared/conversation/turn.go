@@ -131,7 +131,7 @@ func (s *Service) readTickets(ctx context.Context, a messenger.Address, kept dia
 
 // write makes what is to be committed; nil when the event changes nothing.
 func (t *turn) write(state dialog.State, r dialog.Result) (*dialog.Write, error) {
-	w := dialog.Write{Address: t.in.Address, Key: t.in.key, Version: t.snap.Version, State: state, Token: t.token}
+	w := dialog.Write{Address: t.in.Address, Key: t.in.key, Version: t.snap.Version, State: state, Token: t.token, Mark: t.in.mark}
 	if t.tickets != nil && !t.tickets.At.Equal(t.snap.Tickets.At) {
 		w.Tickets = t.tickets
 	}

@@ -2,6 +2,7 @@ package dialog
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -92,6 +93,7 @@ const (
 	Warned    Verdict = "warned"    // like Flooding, and the customer has to be told
 	Committed Verdict = "committed" // written
 	Conflict  Verdict = "conflict"  // somebody else wrote first: handle it again on what is there now
+	Forgotten Verdict = "forgotten" // the mark is gone: nobody knows whether it was handled
 )
 
 // Snapshot is a conversation as it is kept.
@@ -106,6 +108,9 @@ type Snapshot struct {
 	Holds bool
 }
 
+// ErrForgotten means that a mark is gone (Lookup.Mark): nothing was done.
+var ErrForgotten = errors.New("the memory of what was handled is lost")
+
 // Lookup asks for a conversation on behalf of an event.
 type Lookup struct {
 	Address messenger.Address
@@ -116,6 +121,9 @@ type Lookup struct {
 	// Burst events may come at once, then one each Every; Burst 0 = no limit.
 	Burst int
 	Every time.Duration
+	// Mark names what has to be there still for anything to be done, in the same memory
+	// that tells which events were handled; "": nothing.
+	Mark string
 }
 
 // Write is what an event changes, if the version is still the same.
@@ -132,6 +140,7 @@ type Write struct {
 	Token string
 	// Tickets, if not nil, were read just now.
 	Tickets *Tickets
+	Mark    string // as in Lookup
 }
 
 // Done says that an entry is done.

@@ -33,8 +33,9 @@ type History interface {
 // as much as it can; the next one goes on.
 type Missed struct {
 	Messenger History
-	// Take handles an event as the webhook does (conversation.Service.Missed).
-	Take func(ctx context.Context, ev messenger.Event) error
+	// Take handles an event as the webhook does (conversation.Service.Missed). Where the
+	// mark is gone from Memory it does nothing and returns dialog.ErrForgotten.
+	Take func(ctx context.Context, ev messenger.Event, mark string) error
 	// Store keeps the watermarks, and has the clock by which they are: that of a
 	// process which is ahead would let it pass over what is yet to be said.
 	Store interface {

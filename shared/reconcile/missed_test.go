@@ -2,6 +2,7 @@ package reconcile_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"supportbot/shared/backend/backendtest"
+	"supportbot/shared/dialog"
 	"supportbot/shared/env"
 	"supportbot/shared/messenger"
 	"supportbot/shared/pace"
@@ -120,8 +122,11 @@ func (b *book) Said(
 	return said, b.call(ctx, turn)
 }
 
-// take is a conversation: it knows what it has taken.
-func (b *book) take(_ context.Context, ev messenger.Event) error {
+// take is a conversation: it knows what it has taken, while Redis has the mark.
+func (b *book) take(ctx context.Context, ev messenger.Event, mark string) error {
+	if whole, err := b.duty.Memory.Marked(ctx, mark); err != nil || !whole {
+		return cmp.Or(err, dialog.ErrForgotten)
+	}
 	if err := b.fail[ev.Address.Chat]; err != nil {
 		return err
 	}
@@ -397,6 +402,36 @@ func TestMissed_MemoryIsLost(t *testing.T) {
 		t.Errorf("took %d of the 6 messages of that hour", got)
 	}
 	if !strings.Contains(b.log.String(), "nobody knows what was taken") {
+		t.Error("it is not told")
+	}
+}
+
+// A memory that is lost while a run is under way ends it: what the run has yet to hand on
+// may have been taken before.
+func TestMissed_MemoryIsLostMeanwhile(t *testing.T) {
+	t.Parallel()
+	b := newBook(t)
+	b.run()
+	b.now = b.now.Add(time.Second)
+	for i := range 4 {
+		b.write(strconv.Itoa(i), "x")
+	}
+	b.after = func(messenger.Event) { b.wipe() }
+	if n := b.later(time.Minute); n != 1 || len(b.taken) != 1 {
+		t.Errorf("took %d messages of %d chats, want the one before", n, len(b.taken))
+	}
+	b.after = func(messenger.Event) {}
+	b.later(time.Second)
+	b.later(time.Minute)
+	if len(b.taken) != 1 {
+		t.Errorf("took messages of %d chats, want one", len(b.taken))
+	}
+	b.write("0", "said when the memory was whole again")
+	b.later(time.Minute)
+	if got := b.taken["0"]; len(got) == 0 || got[len(got)-1] != "said when the memory was whole again" {
+		t.Errorf("took %q", got)
+	}
+	if !strings.Contains(b.log.String(), "memory is lost") {
 		t.Error("it is not told")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"supportbot/shared/dialog"
 	"supportbot/shared/messenger"
 	"supportbot/shared/obs"
 	"supportbot/shared/pace"
@@ -70,6 +71,10 @@ func (s *sweep) group(ctx context.Context, chats []string, last map[string]time.
 		if s.late(ctx) {
 			return true, nil
 		}
+		if errors.Is(err, dialog.ErrForgotten) { // what is left may have been handled
+			s.Log.WarnContext(ctx, "memory is lost: messages are looked for later", slog.String(obs.Messenger, string(s.Messenger.Name())))
+			return true, nil
+		}
 		if err != nil {
 			s.problems = append(s.problems, err)
 		}
@@ -90,7 +95,7 @@ func (s *sweep) chat(ctx context.Context, said []messenger.Event) error {
 		if s.late(ctx) {
 			return nil
 		}
-		if err := s.Take(ctx, ev); err != nil {
+		if err := s.Take(ctx, ev, s.markSince()); err != nil {
 			return fmt.Errorf("take message: %w", err)
 		}
 		s.messages++

@@ -44,6 +44,14 @@ func ticketsKey(a messenger.Address) string      { return "tickets:{" + a.String
 
 func millis(d time.Duration) int64 { return d.Milliseconds() }
 
+// marked adds the key of a mark, if one has to be there.
+func marked(name string, keys ...string) []string {
+	if name == "" {
+		return keys
+	}
+	return append(keys, markKey(name))
+}
+
 // Load reads a conversation and counts the event against its customer's limit. An
 // event that is refused counts as seen.
 func (c *Conversations) Load(ctx context.Context, l dialog.Lookup) (dialog.Snapshot, error) {
@@ -51,7 +59,7 @@ func (c *Conversations) Load(ctx context.Context, l dialog.Lookup) (dialog.Snaps
 	if !l.At.IsZero() {
 		at = strconv.FormatInt(l.At.UnixMilli(), 10)
 	}
-	keys := []string{conversationKey(l.Address), seenKey(l.Address), ticketsKey(l.Address), erasedKey(l.Address), spentKey(l.Address)}
+	keys := marked(l.Mark, conversationKey(l.Address), seenKey(l.Address), ticketsKey(l.Address), erasedKey(l.Address), spentKey(l.Address))
 	reply, err := load.Run(ctx, c.client, keys,
 		l.Key, l.Burst, millis(l.Every), millis(warnPause), millis(dialog.DraftLife), millis(seenLife), seenSize, at).Slice()
 	if err != nil {
@@ -62,13 +70,13 @@ func (c *Conversations) Load(ctx context.Context, l dialog.Lookup) (dialog.Snaps
 
 // Commit writes w if nobody wrote since w.Version. Committed comes with the
 // pending entries, and Holds if the reply lease was free; any other verdict but
-// Seen comes with the conversation as it is now.
+// Seen and Forgotten comes with the conversation as it is now.
 func (c *Conversations) Commit(ctx context.Context, w dialog.Write) (dialog.Snapshot, error) {
 	args, err := commitArgs(w)
 	if err != nil {
 		return dialog.Snapshot{}, fmt.Errorf("commit conversation: %w", err)
 	}
-	keys := []string{conversationKey(w.Address), seenKey(w.Address), ticketsKey(w.Address), indexKey, spentKey(w.Address)}
+	keys := marked(w.Mark, conversationKey(w.Address), seenKey(w.Address), ticketsKey(w.Address), indexKey, spentKey(w.Address))
 	reply, err := commit.Run(ctx, c.client, keys, args...).Slice()
 	if err != nil {
 		return dialog.Snapshot{}, fmt.Errorf("commit conversation: %w", err)

@@ -51,6 +51,8 @@ end
 local function done(seen, spent, key)
   return redis.call('ZSCORE', seen, key) or redis.call('ZSCORE', spent, redis.sha1hex(key))
 end
+-- forgot says whether a mark that has to be there is gone, and with it what was handled.
+local function forgot(mark) return mark and redis.call('EXISTS', mark) == 0 end
 -- busy says whether a conversation owes something, or somebody works on it.
 local function busy(conv, lease)
   local left = tonumber(redis.call('HGET', conv, 'lu') or '0') - now()
@@ -78,10 +80,11 @@ local function put_tickets(key, generation, at, ttl, args, first)
 end
 `
 
-// KEYS conversation, seen, tickets, erased, spent
+// KEYS conversation, seen, tickets, erased, spent, mark (or none)
 // ARGV key, burst, every (ms), pause between warnings (ms), ttl (ms), seen's ttl
 // (ms), seen's size, when it happened (ms; empty: unknown)
 var load = redis.NewScript(prelude + `
+if forgot(KEYS[6]) then return {'forgotten'} end
 if done(KEYS[2], KEYS[5], ARGV[1]) then return {'seen'} end
 local erased = redis.call('GET', KEYS[4])
 if erased and ARGV[8] ~= '' and tonumber(ARGV[8]) < tonumber(erased) then return {'seen'} end
@@ -119,12 +122,13 @@ end
 return {verdict, redis.call('HMGET', KEYS[1], 'v', 's', 'p'), entries(KEYS[1]), redis.call('HGETALL', KEYS[3]), 0}
 `)
 
-// KEYS conversation, seen, tickets, index, spent
+// KEYS conversation, seen, tickets, index, spent, mark (or none)
 // ARGV key, version, state, profile, ban (empty, '0', or for how long, ms), entry,
 // writer, token, lease (ms), ttl (ms), address, seen's ttl (ms), seen's size,
 // tickets' generation (empty = none), their time, then ref and ticket in turn
 var commit = redis.NewScript(prelude + `
 local conv, key = KEYS[1], ARGV[1]
+if forgot(KEYS[6]) then return {'forgotten'} end
 if done(KEYS[2], KEYS[5], key) then return {'seen'} end
 local mine = redis.call('HGET', conv, 'e:' .. key)
 local function all(verdict)
