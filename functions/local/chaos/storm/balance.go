@@ -16,6 +16,7 @@ type Balance struct {
 	Unbrought                      int // that VK never brought, and whose memory was wiped in that very time
 	Photos                         int // of customers, in a ticket with the same bytes
 	Forms, Tickets, Again, Told    int // forms begun, opened, given up; forgotten, and the customer was told
+	Unsaid                         int // forms that were forgotten, and what was to be said of that, too
 	Ratings                        int
 	Answers, Once, Twice, Review   int // what agents told: exactly once, twice and said so, in review
 	Notes                          int // for colleagues

@@ -1,6 +1,7 @@
 package storm
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -19,7 +20,7 @@ type Form struct {
 
 // forms: of a form there is one ticket with all that was written. Of one that was not
 // sent there may be none; of one that was only if its memory was wiped, and the customer
-// was told.
+// was told, or what was to be told was wiped too.
 func (l *Balance) forms(b *Books, where index) {
 	written := map[string]bool{}
 	for _, s := range b.Said {
@@ -40,6 +41,8 @@ func (l *Balance) forms(b *Books, where index) {
 			l.Again++
 		case b.forgotten(f):
 			l.Told++
+		case b.unsaid(f):
+			l.Unsaid++
 		default:
 			l.wrong("the form %s was sent and is lost", f.Subject)
 		}
@@ -79,4 +82,11 @@ func (b *Books) forgotten(f Form) bool {
 		}
 	}
 	return false
+}
+
+// unsaid reports whether the memory of a form was wiped before it was sent, and once more
+// while the customer had yet to be told: what the bot owes is in the same memory.
+func (b *Books) unsaid(f Form) bool {
+	before := slices.ContainsFunc(b.Wipes, func(w time.Time) bool { return w.After(f.Began) && w.Before(f.Sent) })
+	return before && within(b.Wipes, f.Sent, 0, askWait)
 }

@@ -177,6 +177,10 @@ func TestBalance_Forms(t *testing.T) {
 			b.Forms[1].Began = at(1.5)
 			tell(b, maria, outdated, at(0))
 		}, "the form S2N1E was sent and is lost"},
+		"a form was sent, and its memory wiped only after that": {func(b *storm.Books) {
+			without(b)
+			b.Wipes = []time.Time{b.Forms[1].Sent.Add(time.Second), b.Forms[1].Sent.Add(2 * time.Second)}
+		}, "the form S2N1E was sent and is lost"},
 		"a form has made two tickets": {func(b *storm.Books) { b.Tickets = append(b.Tickets, other("SUP-3", "")) }, "S2N1E has made 2 tickets"},
 		"a part of a form is lost": {func(b *storm.Books) {
 			b.Tickets[0].Entries[0].Text = ""
@@ -198,6 +202,10 @@ func TestBalance_Forms(t *testing.T) {
 			b.Wipes = []time.Time{at(2)}
 			tell(b, maria, outdated, at(2))
 		}, func(b *storm.Balance) int { return b.Told }, 1},
+		"a form was forgotten, and what was to be said of that": {func(b *storm.Books) {
+			without(b)
+			b.Wipes = []time.Time{b.Forms[1].Began.Add(time.Millisecond), b.Forms[1].Sent.Add(time.Minute)}
+		}, func(b *storm.Balance) int { return b.Unsaid }, 1},
 		"a form is in review": {func(b *storm.Books) {
 			without(b)
 			b.Held = []string{`{"subject": "S2N1E"}`}

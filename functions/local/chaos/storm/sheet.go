@@ -124,7 +124,8 @@ func (s *sheet) print(out io.Writer) {
 	row("of them, after the storm", "%d that VK failed to bring, found in its conversations", s.postscripts)
 	row("came late without a word", "%d, since a wipe made what came before forgotten", b.Unmarked)
 	row("photos", "%d, byte by byte in their tickets", b.Photos)
-	row("forms", "%d begun, %d tickets, %d begun again, %d forgotten by a wipe and said so", b.Forms, b.Tickets, b.Again, b.Told)
+	row("forms", "%d begun, %d tickets, %d begun again, %d forgotten by a wipe and said so, %d whose word of that the next wipe took",
+		b.Forms, b.Tickets, b.Again, b.Told, b.Unsaid)
 	row("ratings", "%d", b.Ratings)
 	row("answers, files, statuses", "%d: %d came once, %d twice and said to be so, %d in review", b.Answers, b.Once, b.Twice, b.Review)
 	row("notes for colleagues", "%d", b.Notes)
