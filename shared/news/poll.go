@@ -42,8 +42,9 @@ const (
 
 // Run polls once. The watermark is the largest updatedAt seen, by Tracker's
 // clock; it moves as far as the looks are stored, so an interrupted poll goes on
-// where it was, even if what overlaps is more than one poll reads. It never gets ahead of the store's clock: an issue from the future
-// must not hide the others. The first poll ever begins now.
+// where it was, even if what overlaps is more than one poll reads. It never gets ahead of
+// the store's clock: an issue from the future must not hide the others. The first poll
+// ever begins now.
 func (p *Poll) Run(ctx context.Context) (looks int, err error) {
 	mark, err := p.Store.Watermark(ctx, pollName)
 	if err != nil {
